@@ -1,0 +1,68 @@
+//! superchunk against C-Blosc2, and against `blosc2-pure-rs`, side by side in one process.
+//!
+//! Every cell of dataset × codec × level × filter × threads is first checked (each side decodes its own
+//! chunks and the other's), then timed in turns; the fastest time of each piece counts, so that a busy
+//! machine disturbs the quotient little. `--help` tells the options. The exit code says whether every
+//! answer was right, not who was faster.
+
+mod args;
+mod c_blosc2;
+mod cell;
+mod choice;
+mod contestant;
+mod kernels;
+mod locate;
+mod ours;
+mod pure_rs;
+mod report;
+mod summary;
+mod timing;
+
+use std::process::ExitCode;
+
+use args::Args;
+use c_blosc2::Library;
+use report::Report;
+
+fn main() -> ExitCode {
+    let outcome = Args::parse(std::env::args().skip(1)).and_then(|args| match args {
+        Some(args) => run(&args),
+        None => {
+            report::say(args::HELP);
+            Ok(true)
+        }
+    });
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(reason) => {
+            eprintln!("bench-compare: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs what was asked; `false` when an answer was wrong.
+fn run(args: &Args) -> Result<bool, String> {
+    let library = Library::open(&locate::libblosc2()?)?;
+    report::say(&format!("superchunk against C-Blosc2 {}", library.version()));
+    let mut right = !args.kernels || kernels::run(&library, args)?;
+    if !args.chunks {
+        return Ok(right);
+    }
+    let mut report = Report::new(args, &library.version());
+    for dataset in &args.datasets {
+        let data = (dataset.make)(args.sample);
+        for setup in args.setups(dataset.item_size) {
+            match cell::measure(&library, args, &data, &setup) {
+                Ok(cell) => report.add(dataset.name, &setup, cell),
+                Err(reason) => {
+                    right = false;
+                    report::say(&format!("WRONG {} {setup}: {reason}", dataset.name));
+                }
+            }
+        }
+    }
+    report.finish()?;
+    Ok(right)
+}

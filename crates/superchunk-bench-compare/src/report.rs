@@ -1,0 +1,143 @@
+//! What the reader sees: a line a cell, and the numbers as CSV.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use superchunk_testkit::time::iso_time;
+
+use crate::args::Args;
+use crate::cell::{Cell, Numbers};
+use crate::choice::Setup;
+use crate::summary::Summary;
+
+const COLUMNS: &str = "dataset,codec,level,filter,threads,implementation,ratio,compress_mb_s,\
+                       decompress_mb_s,decompress_c_chunks_mb_s,read_16_items_us,copy_mb_s";
+
+/// Collects the cells of a run.
+pub(crate) struct Report<'a> {
+    args: &'a Args,
+    csv: String,
+    summary: Summary,
+}
+
+impl<'a> Report<'a> {
+    /// Starts a report and prints its head.
+    pub(crate) fn new(args: &'a Args, c_version: &str) -> Self {
+        let machine = machine();
+        let mut csv = String::new();
+        for line in [
+            format!("machine: {machine}"),
+            format!("date: {}", now()),
+            format!("commit: {}", commit()),
+            format!("peer: C-Blosc2 {c_version}"),
+            format!("sample: {} bytes in chunks of {}", args.sample, args.chunk),
+        ] {
+            say(&line);
+            // Writing to a String cannot fail.
+            let _ = writeln!(csv, "# {line}");
+        }
+        let _ = writeln!(csv, "{COLUMNS}");
+        say(
+            "\nMB/s as superchunk/C-Blosc2 and their quotient; 'same bytes' decodes C-Blosc2's chunks",
+        );
+        say(&format!(
+            "{:<12} {:<24} {:^19} {:^21} {:^21} {:^21} {:>5} {:^20}",
+            "dataset", "cell", "ratio", "compress", "decompress", "same bytes", "copy", "read µs"
+        ));
+        Self { args, csv, summary: Summary::default() }
+    }
+
+    /// Adds and prints a cell.
+    pub(crate) fn add(&mut self, dataset: &'static str, setup: &Setup, cell: Cell) {
+        say(&line(dataset, setup, &cell));
+        for other in &cell.others {
+            say(&format!("{:>37} {}", other.name, against(&cell.ours, other)));
+        }
+        let Setup { codec, level, filter, threads, .. } = setup;
+        for side in [&cell.ours, &cell.c].into_iter().chain(&cell.others) {
+            let Numbers { name, ratio, compress, decompress, decompress_c, read_us } = side;
+            let copy = cell.copy;
+            let _ = writeln!(
+                self.csv,
+                "{dataset},{},{level},{},{threads},{name},{ratio:.4},{compress:.1},\
+                 {decompress:.1},{decompress_c:.1},{read_us:.2},{copy:.0}",
+                codec.name, filter.name
+            );
+        }
+        self.summary.add(dataset, setup, cell);
+    }
+
+    /// Prints the summary and writes the files that were asked for.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        if self.args.summary {
+            self.summary.print();
+        }
+        if let Some(path) = &self.args.csv {
+            write(path, &self.csv)?;
+        }
+        if self.args.save {
+            let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bench");
+            let day: String = now().chars().take(10).collect();
+            write(&docs.join(machine()).join(format!("{day}.csv")), &self.csv)?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints a line; a closed pipe is no reason to stop.
+pub(crate) fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn line(dataset: &str, setup: &Setup, cell: &Cell) -> String {
+    let share = 100.0 * cell.ours.decompress / cell.copy;
+    let reads = (cell.ours.read_us, cell.c.read_us);
+    let reads = format!("{:>6.1}/{:<6.1} {:>5.2}", reads.0, reads.1, reads.1 / reads.0);
+    let numbers = against(&cell.ours, &cell.c);
+    format!("{dataset:<12} {:<24} {numbers} {share:>4.0}% {reads}", setup.to_string())
+}
+
+fn against(ours: &Numbers, theirs: &Numbers) -> String {
+    let pair = |ours: f64, theirs: f64| format!("{ours:>7.0}/{theirs:<7.0}{:>6.2}", ours / theirs);
+    format!(
+        "{:>6.2}/{:<6.2}{:>6.3} {} {} {}",
+        ours.ratio,
+        theirs.ratio,
+        ours.ratio / theirs.ratio,
+        pair(ours.compress, theirs.compress),
+        pair(ours.decompress, theirs.decompress),
+        pair(ours.decompress_c, theirs.decompress_c)
+    )
+}
+
+fn write(path: &PathBuf, text: &str) -> Result<(), String> {
+    let failed = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(path, text).map_err(failed)
+}
+
+fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    iso_time(since.as_secs())
+}
+
+/// The processor's name as a folder name, or the architecture where it is not told.
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
+    let name = model.unwrap_or(std::env::consts::ARCH).to_lowercase();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+fn commit() -> String {
+    let git = Command::new("git").args(["describe", "--always", "--dirty"]).output();
+    let text = git.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&text).trim().to_owned()
+}

@@ -1,0 +1,81 @@
+//! The end of a long table: geometric means and worst cells of each codec and filter.
+
+use crate::cell::Cell;
+use crate::choice::Setup;
+use crate::report::say;
+
+type Quotient = fn(&Cell) -> f64;
+
+/// The quotients (superchunk over C-Blosc2, above 1 is better) that are summed up.
+const QUOTIENTS: [(&str, Quotient); 5] = [
+    ("ratio", |cell| cell.ours.ratio / cell.c.ratio),
+    ("compress", |cell| cell.ours.compress / cell.c.compress),
+    ("decompress", |cell| cell.ours.decompress / cell.c.decompress),
+    ("same bytes", |cell| cell.ours.decompress_c / cell.c.decompress_c),
+    ("read", |cell| cell.c.read_us / cell.ours.read_us),
+];
+
+/// All cells of a run.
+#[derive(Default)]
+pub(crate) struct Summary {
+    cells: Vec<(&'static str, Setup, Cell)>,
+}
+
+impl Summary {
+    pub(crate) fn add(&mut self, dataset: &'static str, setup: &Setup, cell: Cell) {
+        self.cells.push((dataset, *setup, cell));
+    }
+
+    /// Prints a line for each codec, filter and thread count, and one for everything.
+    pub(crate) fn print(&self) {
+        say("\nsuperchunk over C-Blosc2: geometric mean (worst, where)");
+        let mut groups: Vec<String> = Vec::new();
+        for (_, setup, _) in &self.cells {
+            let group = group(setup);
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        for name in groups {
+            self.print_group(&name, |setup| group(setup) == name);
+        }
+        self.print_group("everything", |_| true);
+    }
+
+    fn print_group(&self, name: &str, is_in: impl Fn(&Setup) -> bool) {
+        say(name);
+        for (quantity, quotient) in QUOTIENTS {
+            let cells = self.cells.iter().filter(|(_, setup, _)| is_in(setup));
+            let values: Vec<(f64, String)> = cells
+                .map(|(dataset, setup, cell)| {
+                    (quotient(cell), format!("{dataset} {} {}", setup.codec.name, setup.level))
+                })
+                .collect();
+            let worst = values.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((least, place)) = worst {
+                let mean = geometric_mean(values.iter().map(|value| value.0));
+                say(&format!("  {quantity:<11} {mean:>6.3}  ({least:.3}, {place})"));
+            }
+        }
+    }
+}
+
+fn group(setup: &Setup) -> String {
+    format!("{} {} {}T", setup.codec.name, setup.filter.name, setup.threads)
+}
+
+fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value.ln(), n + 1.0));
+    (sum / f64::max(count, 1.0)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_a_quotient_and_its_inverse_is_one() {
+        assert!((geometric_mean([0.25, 4.0].into_iter()) - 1.0).abs() < 1e-12);
+        assert!((geometric_mean([2.0, 8.0].into_iter()) - 4.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,108 @@
+//! Times of several runners, taken in turns.
+//!
+//! In every round each runner goes through all pieces once, and the runner that begins changes from
+//! round to round. What counts is the fastest time of each piece, summed: a disturbance must hit the
+//! same piece of the same runner in every round to be seen.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::contestant::Answer;
+
+/// Rounds that are always run.
+const MIN_ROUNDS: usize = 2;
+/// Rounds that are enough, however short they are.
+const MAX_ROUNDS: usize = 200;
+/// Destinations rotate over this many bytes, so that they are not in the processor's caches.
+const RING_BYTES: usize = 32 << 20;
+
+/// Seconds that each of `runners` needs for all `pieces`; `work` gets the runner, its number and the
+/// number of the piece.
+pub(crate) fn race<R>(
+    runners: &mut [R],
+    pieces: usize,
+    budget: Duration,
+    mut work: impl FnMut(&mut R, usize, usize) -> Answer<()>,
+) -> Answer<Vec<f64>> {
+    let mut fastest = vec![vec![f64::INFINITY; pieces]; runners.len()];
+    let start = Instant::now();
+    for round in 0..MAX_ROUNDS {
+        if round >= MIN_ROUNDS && start.elapsed() > budget {
+            break;
+        }
+        for turn in 0..runners.len() {
+            let who = (turn + round) % runners.len();
+            let (Some(runner), Some(times)) = (runners.get_mut(who), fastest.get_mut(who)) else {
+                continue;
+            };
+            for (piece, time) in times.iter_mut().enumerate() {
+                let begin = Instant::now();
+                work(runner, who, piece)?;
+                *time = time.min(begin.elapsed().as_secs_f64());
+            }
+        }
+    }
+    Ok(fastest.iter().map(|times| times.iter().sum()).collect())
+}
+
+/// Buffers used in turn.
+pub(crate) struct Ring {
+    buffers: Vec<Vec<u8>>,
+    next: usize,
+}
+
+impl Ring {
+    /// Buffers of `len` bytes, already touched, that together are larger than the caches.
+    pub(crate) fn new(len: usize) -> Self {
+        let count = RING_BYTES.div_ceil(len.max(1)).clamp(2, 1 << 10);
+        Self { buffers: (0..count).map(|_| vec![1; len]).collect(), next: 0 }
+    }
+
+    /// The buffer that was used longest ago.
+    pub(crate) fn turn(&mut self) -> Answer<&mut Vec<u8>> {
+        self.next = (self.next + 1) % self.buffers.len().max(1);
+        self.buffers.get_mut(self.next).ok_or_else(|| "the ring is empty".to_owned())
+    }
+}
+
+/// Seconds of a plain copy of all pieces to rotating destinations.
+pub(crate) fn copy_seconds(pieces: &[&[u8]], ring: &mut Ring) -> Answer<f64> {
+    let budget = Duration::from_millis(10);
+    let times = race(&mut [()], pieces.len(), budget, |(), _, piece| {
+        let source = pieces.get(piece).copied().unwrap_or_default();
+        let target = ring.turn()?;
+        let target = target.get_mut(..source.len()).ok_or("the ring is too small")?;
+        target.copy_from_slice(source);
+        black_box(target);
+        Ok(())
+    })?;
+    Ok(times.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_runner_sees_every_piece_and_the_first_place_rotates() {
+        let mut log = Vec::new();
+        let mut runners = ["a", "b"];
+        let times = race(&mut runners, 3, Duration::ZERO, |name, who, piece| {
+            log.push((*name, who, piece));
+            Ok(())
+        });
+        assert_eq!(times.unwrap().len(), 2);
+        let first: Vec<_> = log.iter().step_by(6).map(|entry| entry.0).collect();
+        assert_eq!(first, ["a", "b"]);
+        assert_eq!(log.len(), MIN_ROUNDS * 2 * 3);
+        assert!(log.contains(&("b", 1, 2)));
+    }
+
+    #[test]
+    fn the_ring_comes_round_after_all_buffers() {
+        let mut ring = Ring::new(16 << 20);
+        let first = ring.turn().unwrap().as_ptr();
+        assert_ne!(ring.turn().unwrap().as_ptr(), first);
+        assert_eq!(ring.turn().unwrap().as_ptr(), first);
+    }
+}

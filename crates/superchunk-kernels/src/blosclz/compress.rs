@@ -1,0 +1,452 @@
+//! The BloscLZ encoder: a hash of every position it visits, the newest earlier position with the
+//! same hash as the only candidate, and the stream written while searching.
+//!
+//! What makes it quick:
+//! - the table is never cleared. Entries are positions counted over the whole life of the encoder,
+//!   so an entry left by an earlier call lies before the first byte of this input, is recognised by
+//!   that, and cannot change the output;
+//! - five or six bytes are hashed and compared: shorter coincidences cost about what they save;
+//! - a few samples tell whether there is anything to find before the whole input is read;
+//! - the step grows while nothing is found. Noise is crossed in strides, and because literals are
+//!   written only when a match follows, it is not copied either before the encoder gives up.
+//!
+//! What makes it dense: the search after a long match begins one byte before its end. Filtered
+//! numbers are mostly runs, `AAAAAAABBBBBB`: the string `ABBBBB` has been seen before where the same
+//! step occurred, and leads further than `BBBBBB`, which is found in any run of that byte.
+
+use super::{FAR_BASE, MAX_DISTANCE, MAX_RUN};
+use crate::copy;
+use alloc::boxed::Box;
+use alloc::vec;
+
+/// Inputs shorter than this are never worth a stream.
+const MIN_INPUT: usize = 16;
+
+/// Positions nearer than this to the end are not searched: the search loads eight bytes.
+const TAIL: usize = 12;
+
+/// Entries of the search table; a level may use only the first half.
+const TABLE_LEN: usize = 1 << 14;
+
+/// Matches of this length give their last byte back to the search.
+const GIVE_BACK: usize = 16;
+
+/// Misses after which the step of the search grows by one byte.
+const PATIENCE: usize = 64;
+
+/// Bytes of one sample.
+const SAMPLE: usize = 128;
+
+/// What a compression level changes.
+struct Effort {
+    /// The longest step over bytes that match nothing.
+    max_step: usize,
+    /// The shortest match at a distance below [`FAR_BASE`]; a far one takes two bytes more.
+    min_len: usize,
+    /// The output must be smaller than the input by `len >> min_gain`: it takes time to decode.
+    min_gain: u32,
+    /// How many samples are looked at first.
+    samples: usize,
+}
+
+/// A BloscLZ encoder. It owns the search table (64 KiB on the heap), which every call reuses.
+pub struct Encoder {
+    table: Box<[u32]>,
+    /// The life-long position of the next input's first byte: never 0, which means "no entry".
+    base: u32,
+}
+
+impl Encoder {
+    /// Makes an encoder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { table: vec![0; TABLE_LEN].into_boxed_slice(), base: 1 }
+    }
+
+    /// Compresses `src` into `dst` and returns the length of the stream.
+    ///
+    /// `level` is 1 (fast) to 9 (small); values outside are taken as the nearest of these. `None`
+    /// means that the stream does not fit into `dst`, or that it would save too little to be worth
+    /// decoding: store the bytes as they are. The result depends on the arguments alone, not on
+    /// what the encoder did before.
+    pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        if src.len() < MIN_INPUT {
+            return None;
+        }
+        let effort = match level {
+            0..=3 => Effort { max_step: 16, min_len: 6, min_gain: 5, samples: 16 },
+            4..=6 => Effort { max_step: 16, min_len: 6, min_gain: 5, samples: 16 },
+            7..=8 => Effort { max_step: 16, min_len: 5, min_gain: 6, samples: 16 },
+            _ => Effort { max_step: 8, min_len: 5, min_gain: 6, samples: 32 },
+        };
+        let base = self.reserve(src.len())?;
+        let room = dst.len().min(src.len() - (src.len() >> effort.min_gain).max(1));
+        let mut out = Output { dst: dst.get_mut(..room)?, at: 0 };
+        let table = self.table.first_chunk_mut::<TABLE_LEN>()?;
+        let tail = match level {
+            0..=3 => Search::<13, 6> { src, table, base }.run(&effort, &mut out),
+            4..=6 => Search::<14, 6> { src, table, base }.run(&effort, &mut out),
+            _ => Search::<14, 5> { src, table, base }.run(&effort, &mut out),
+        }?;
+        out.literals(src, tail, src.len())?;
+        // The mark that every writer of this format sets in the first token.
+        *out.dst.first_mut()? |= 0x20;
+        Some(out.at)
+    }
+
+    /// Reserves life-long positions for an input of `len` bytes and returns the first.
+    fn reserve(&mut self, len: usize) -> Option<u32> {
+        let len = u32::try_from(len).ok()?;
+        if self.base.checked_add(len).is_none() {
+            self.table.fill(0);
+            self.base = 1;
+        }
+        let base = self.base;
+        self.base = base.checked_add(len)?;
+        Some(base)
+    }
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The search for repetitions, with `1 << BITS` table entries and `BYTES` bytes compared.
+///
+/// Invariant, established by [`Encoder::compress`]: `src` has at least [`MIN_INPUT`] bytes.
+struct Search<'a, const BITS: u32, const BYTES: u32> {
+    src: &'a [u8],
+    table: &'a mut [u32; TABLE_LEN],
+    /// The life-long position of `src[0]`; that of its end fits into 32 bits too.
+    base: u32,
+}
+
+impl<const BITS: u32, const BYTES: u32> Search<'_, BITS, BYTES> {
+    /// Writes all matches and the literals before them; returns where the last literals begin.
+    fn run(&mut self, effort: &Effort, out: &mut Output<'_>) -> Option<usize> {
+        if !self.promising(effort.samples) {
+            return None;
+        }
+        let limit = self.last_visited();
+        let mut anchor = 0;
+        let mut at = 1;
+        // SAFETY: the first position, of at least `MIN_INPUT`.
+        unsafe { self.visit(0) };
+        while let Some((hit, dist)) = self.find(at, limit, 1, effort.max_step) {
+            let (start, len) = self.extend(hit, dist, anchor.max(1));
+            let min_len = if dist < FAR_BASE { effort.min_len } else { effort.min_len + 2 };
+            if len < min_len {
+                at = hit + 1;
+                continue;
+            }
+            let len = len - usize::from(len >= GIVE_BACK);
+            out.literals(self.src, anchor, start)?;
+            out.repeat(len, dist)?;
+            at = start + len;
+            anchor = at;
+            if at <= limit {
+                // SAFETY: `limit` is the last position that may be visited, and a match is not empty.
+                unsafe { self.visit(at - 1) };
+            }
+        }
+        Some(anchor)
+    }
+
+    /// Whether samples spread over the input contain repetitions worth a closer look.
+    ///
+    /// Bit-shuffled blocks are noise in one place and runs in another, so a few bytes in many places
+    /// tell more than many bytes in one. One byte in sixteen must repeat.
+    fn promising(&mut self, samples: usize) -> bool {
+        let stride = self.src.len() / samples;
+        if stride < 2 * SAMPLE {
+            return true;
+        }
+        let mut repeated = 0;
+        for start in (stride / 2 - SAMPLE / 2..self.src.len() - SAMPLE).step_by(stride) {
+            let end = start + SAMPLE;
+            let mut at = start;
+            while let Some((hit, _)) = self.find(at, end, 2, 2) {
+                repeated += 8;
+                at = hit + 8;
+            }
+        }
+        repeated * 16 >= samples * SAMPLE
+    }
+
+    /// The last position that may be visited.
+    #[inline(always)]
+    fn last_visited(&self) -> usize {
+        self.src.len() - TAIL
+    }
+
+    /// The first position from `at` to `limit` that has a candidate, and the distance to it. The
+    /// step grows from `step` to `max_step`.
+    #[inline(always)]
+    fn find(
+        &mut self,
+        mut at: usize,
+        limit: usize,
+        step: usize,
+        max_step: usize,
+    ) -> Option<(usize, usize)> {
+        let limit = limit.min(self.last_visited());
+        let mut misses = step * PATIENCE;
+        while at <= limit {
+            // SAFETY: `at` is at most the last position that may be visited.
+            if let Some(dist) = unsafe { self.visit(at) } {
+                return Some((at, dist));
+            }
+            at += (misses / PATIENCE).min(max_step);
+            misses += 1;
+        }
+        None
+    }
+
+    /// Enters position `at` into the table and returns the distance to the one it replaces, if that
+    /// is within reach and begins with the same bytes.
+    ///
+    /// # Safety
+    ///
+    /// `at` must be at least eight bytes before the end of `src`.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "positions of one life fit into 32 bits")]
+    unsafe fn visit(&mut self, at: usize) -> Option<usize> {
+        // SAFETY: eight bytes follow, as the caller says.
+        let word = unsafe { self.load(at) } << (64 - 8 * BYTES);
+        let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BITS);
+        let here = self.base.wrapping_add(at as u32);
+        let entry = self.table.get_mut(hash as usize & (TABLE_LEN - 1))?;
+        let dist = here.wrapping_sub(*entry) as usize;
+        *entry = here;
+        if dist.wrapping_sub(1) >= at.min(MAX_DISTANCE) {
+            return None;
+        }
+        // SAFETY: `dist` is 1 to `at` (just checked), so this position lies before `at`.
+        let there = unsafe { self.load(at - dist) } << (64 - 8 * BYTES);
+        (there == word).then_some(dist)
+    }
+
+    /// Grows a match both ways: back to `from` at most, forward to the last byte but one, so that
+    /// the stream ends in a literal. Returns where it begins and how long it is.
+    #[inline(always)]
+    fn extend(&self, at: usize, dist: usize, from: usize) -> (usize, usize) {
+        let end = self.src.len() - 1;
+        let len = self.common(at - dist, at, end);
+        let mut start = at;
+        while start > from
+            && start > dist
+            && self.src.get(start - 1) == self.src.get(start - 1 - dist)
+        {
+            start -= 1;
+        }
+        (start, at - start + len)
+    }
+
+    /// How many bytes from `earlier` and from the later `at` on agree, with `at` staying below `end`.
+    #[inline(always)]
+    fn common(&self, earlier: usize, at: usize, end: usize) -> usize {
+        let mut len = 0;
+        if at + 16 <= end {
+            let first = self.difference(earlier, at);
+            let second = self.difference(earlier + 8, at + 8);
+            // Most matches end here: one branch for both words.
+            if first | second != 0 {
+                let (diff, before) = if first == 0 { (second, 8) } else { (first, 0) };
+                return before + (diff.trailing_zeros() / 8) as usize;
+            }
+            len = 16;
+        }
+        while at + len + 32 <= end && self.chunk::<32>(earlier + len) == self.chunk(at + len) {
+            len += 32;
+        }
+        while at + len + 8 <= end {
+            let diff = self.difference(earlier + len, at + len);
+            if diff != 0 {
+                return len + (diff.trailing_zeros() / 8) as usize;
+            }
+            len += 8;
+        }
+        while at + len < end && self.src.get(earlier + len) == self.src.get(at + len) {
+            len += 1;
+        }
+        len
+    }
+
+    /// Where the eight bytes at two positions differ, as bits of one word.
+    #[inline(always)]
+    fn difference(&self, one: usize, other: usize) -> u64 {
+        match (self.chunk(one), self.chunk(other)) {
+            (Some(one), Some(other)) => u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other),
+            _ => 1,
+        }
+    }
+
+    #[inline(always)]
+    fn chunk<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        self.src.get(at..)?.first_chunk()
+    }
+
+    /// Eight bytes from `at` on.
+    ///
+    /// # Safety
+    ///
+    /// `at` must be at least eight bytes before the end of `src`.
+    #[inline(always)]
+    unsafe fn load(&self, at: usize) -> u64 {
+        debug_assert!(at + 8 <= self.src.len(), "the caller left no room for a word");
+        // SAFETY: the caller's promise; the slice is valid for reads.
+        unsafe { copy::load_8(self.src.as_ptr().add(at)) }
+    }
+}
+
+/// The stream being written.
+struct Output<'a> {
+    dst: &'a mut [u8],
+    at: usize,
+}
+
+impl Output<'_> {
+    /// Writes `src[from..to]` as literal runs; nothing if that is empty.
+    #[inline(always)]
+    fn literals(&mut self, src: &[u8], from: usize, to: usize) -> Option<()> {
+        let count = to - from;
+        let bytes = src.get(from..)?.first_chunk::<MAX_RUN>();
+        let room = self.dst.get_mut(self.at..)?.first_chunk_mut::<{ MAX_RUN + 1 }>();
+        if let (0..=MAX_RUN, Some(bytes), Some([token, room @ ..])) = (count, bytes, room) {
+            // All 32 bytes are copied: what is too much is overwritten or cut off.
+            *token = run_token(count);
+            *room = *bytes;
+            self.at += count + usize::from(count > 0);
+            return Some(());
+        }
+        self.long_literals(src.get(from..to)?)
+    }
+
+    #[inline(never)]
+    fn long_literals(&mut self, bytes: &[u8]) -> Option<()> {
+        let need = bytes.len() + bytes.len().div_ceil(MAX_RUN);
+        let mut room = self.dst.get_mut(self.at..)?.get_mut(..need)?;
+        self.at += need;
+        let (runs, rest) = bytes.as_chunks::<MAX_RUN>();
+        for run in runs {
+            let ([token, head @ ..], tail) = room.split_first_chunk_mut::<{ MAX_RUN + 1 }>()?;
+            *token = run_token(MAX_RUN);
+            *head = *run;
+            room = tail;
+        }
+        if let Some((token, room)) = room.split_first_mut() {
+            *token = run_token(rest.len());
+            room.copy_from_slice(rest);
+        }
+        Some(())
+    }
+
+    /// Writes a match of at least three bytes.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a far distance less its base fits u16")]
+    fn repeat(&mut self, len: usize, dist: usize) -> Option<()> {
+        let is_far = dist >= FAR_BASE;
+        let is_long = len >= 9;
+        let extra = len.wrapping_sub(9);
+        let near = dist as u64 - 1;
+        let far = (dist.wrapping_sub(FAR_BASE) as u16).swap_bytes();
+        // Token, extension byte, then the bytes of the distance: at most five, in one word.
+        let (high, low) =
+            if is_far { (31, 255 | u64::from(far) << 8) } else { (near >> 8, near & 255) };
+        let token = ((len as u64 - 2).min(7) << 5) | high;
+        let word = if is_long { token | (extra as u64) << 8 | low << 16 } else { token | low << 8 };
+        let used = 2 + usize::from(is_long) + 2 * usize::from(is_far);
+        if is_long && extra >= 255 {
+            return self.long_repeat(extra, token, low, is_far);
+        }
+        let room = self.dst.get_mut(self.at..)?;
+        if let Some(room) = room.first_chunk_mut() {
+            *room = word.to_le_bytes();
+        } else {
+            room.get_mut(..used)?.copy_from_slice(word.to_le_bytes().get(..used)?);
+        }
+        self.at += used;
+        Some(())
+    }
+
+    /// A match with more than one extension byte.
+    #[inline(never)]
+    #[expect(clippy::cast_possible_truncation, reason = "a remainder of 255 fits u8")]
+    fn long_repeat(&mut self, extra: usize, token: u64, low: u64, is_far: bool) -> Option<()> {
+        let full = extra / 255;
+        let room = self.dst.get_mut(self.at..)?;
+        let (head, room) = room.split_first_mut()?;
+        *head = token.to_le_bytes()[0];
+        let (extension, room) = room.split_at_mut_checked(full)?;
+        extension.fill(255);
+        let (last, room) = room.split_first_mut()?;
+        *last = (extra % 255) as u8;
+        let distance = low.to_le_bytes();
+        let distance = distance.get(..if is_far { 3 } else { 1 })?;
+        room.get_mut(..distance.len())?.copy_from_slice(distance);
+        self.at += 2 + full + distance.len();
+        Some(())
+    }
+}
+
+/// The token of a run of `count` literals (1 to 32).
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "at most 32")]
+fn run_token(count: usize) -> u8 {
+    (count as u8).wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn text() -> Vec<u8> {
+        (0..4000_u32).flat_map(|i| (i * i % 4093 / 7).to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn life_long_positions_start_again_when_they_run_out() {
+        let src = text();
+        let mut dst = vec![0; src.len()];
+        let len = Encoder::new().compress(5, &src, &mut dst).unwrap();
+        let expected = dst[..len].to_vec();
+        let mut encoder = Encoder::new();
+        encoder.base = u32::MAX - 3 * 16_000 / 2;
+        for _ in 0..3 {
+            let len = encoder.compress(5, &src, &mut dst).unwrap();
+            assert_eq!(dst[..len], expected);
+        }
+        assert!(encoder.base < 100_000, "the positions began anew");
+    }
+
+    #[test]
+    fn every_distance_and_length_is_written_as_the_format_says() {
+        let cases: [(usize, usize, &[u8]); 9] = [
+            (3, 1, &[0x20, 0]),
+            (8, 256, &[0xc0, 255]),
+            (9, 257, &[0xe1, 0, 0]),
+            (263, 8191, &[0xff, 254, 254]),
+            (264, 8191, &[0xff, 255, 0, 254]),
+            (8, 8192, &[0xdf, 255, 0, 0]),
+            (9, 8193, &[0xff, 0, 255, 0, 1]),
+            (519, 73_727, &[0xff, 255, 255, 0, 255, 255, 255]),
+            (773, 8192 + 258, &[0xff, 255, 255, 254, 255, 1, 2]),
+        ];
+        for (len, dist, expected) in cases {
+            for room in 0..12 {
+                let mut dst = vec![0xaa; room];
+                let mut out = Output { dst: &mut dst, at: 0 };
+                let written = out.repeat(len, dist).map(|()| out.at);
+                if room < expected.len() {
+                    assert_eq!(written, None, "len {len} dist {dist} room {room}");
+                } else {
+                    assert_eq!(written, Some(expected.len()), "len {len} dist {dist}");
+                    assert_eq!(dst[..expected.len()], *expected, "len {len} dist {dist}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Byte kernels of the Blosc formats: the only crate of this project that contains `unsafe`.
+//!
+//! A kernel is a safe function over slices (`fn(&[u8], &mut [u8])`). It performs no I/O, keeps no
+//! global state but the CPU's detected features, and never panics on any input. Every kernel has a
+//! scalar definition; each instruction set is a sibling file that is tested equal to it.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`shuffle`] | transposes items into byte planes and back |
+//! | [`bitshuffle`] | transposes items into bit planes and back |
+//! | [`bytedelta`] | differences of neighbouring bytes, channel by channel |
+//! | [`delta`] | XOR against the previous word or a reference block |
+//! | [`truncate`] | clears low bits of words |
+//! | [`runs`] | finds buffers that repeat one byte or one item |
+//! | [`lz4`] | LZ4 blocks: fast encoder, high-compression encoder, decoder |
+//! | [`blosclz`] | BloscLZ streams: encoder and decoder |
+//! | `pool` | a fork-safe thread pool (feature `pool`) |
+
+#![cfg_attr(not(any(feature = "pool", feature = "__internal-test", test)), no_std)]
+
+extern crate alloc;
+
+pub mod bitshuffle;
+pub mod blosclz;
+pub mod bytedelta;
+mod copy;
+pub mod cpu;
+pub mod delta;
+pub mod lz4;
+mod malformed;
+#[cfg(feature = "pool")]
+pub mod pool;
+pub mod runs;
+pub mod shuffle;
+pub mod truncate;
+
+pub use malformed::Malformed;

@@ -1,0 +1,275 @@
+//! Decodes an LZ4 block.
+//!
+//! Two loops share the work. The *fast* one handles sequences that lie far enough from the end of
+//! both buffers for copies in whole 16-byte steps; at the first sequence that does not (near an
+//! end, a match in the dictionary, anything wrong) it stops at that sequence's token. The *careful*
+//! one then decodes exactly one sequence with every bound checked, reports what is malformed, and
+//! hands back. So the fast loop never has to explain an error and nothing is decided twice.
+
+use crate::Malformed;
+use crate::copy::{SLACK, copy_8, copy_16, copy_match_exact, copy_near_match, copy_wider, load_2};
+use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
+
+/// Decodes the block `src` into `dst`, which it must fill exactly.
+///
+/// `dict` is the history the encoder was given; it may be empty. Only its last 64 KiB can be
+/// referred to.
+///
+/// # Errors
+///
+/// When the stream is cut short, goes on after the output is full or stops before, or points
+/// before the history. The contents of `dst` are then unspecified.
+pub fn decompress(dict: &[u8], src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
+    let mut cursor = Cursor { read: 0, written: 0 };
+    loop {
+        decode_fast(src, dst, &mut cursor);
+        if decode_sequence(dict, src, dst, &mut cursor)? {
+            return Ok(());
+        }
+    }
+}
+
+/// How far decoding has come. `read <= src.len()` and `written <= dst.len()` always hold.
+struct Cursor {
+    read: usize,
+    written: usize,
+}
+
+/// Input a sequence of the fast loop may touch without asking: a token, 16 bytes of literals (14
+/// at most count), a distance.
+const FAST_INPUT: usize = 1 + 16 + 2;
+
+/// Output such a sequence may touch: 14 literals, a match of 18 bytes, and the copies' slack.
+const FAST_OUTPUT: usize = 14 + 18 + SLACK;
+
+/// Decodes sequences while they lie within the margins; stops at the token of the first that
+/// does not, or that is not plainly right.
+#[inline(never)]
+fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor) {
+    if src.len() - cursor.read < FAST_INPUT || dst.len() - cursor.written < FAST_OUTPUT {
+        return;
+    }
+    let src_start = src.as_ptr();
+    let dst_start = dst.as_mut_ptr();
+    // SAFETY: the cursor lies within both slices, and each margin was just found to fit, so
+    // `last_input` and `last_output` lie in the slices too. In the loop:
+    // * at its head `input <= last_input` and `output <= last_output`: the token, 16 literal bytes
+    //   and the distance are readable, 16 literal bytes writable;
+    // * long lengths are compared with what is left, less the margin, before they are used;
+    // * `distance - 1 < written` puts the match inside `dst`;
+    // * a short match ends at most 32 bytes after the head's `output`: `SLACK` bytes remain.
+    unsafe {
+        let last_input = src_start.add(src.len() - FAST_INPUT);
+        let last_output = dst_start.add(dst.len() - FAST_OUTPUT);
+        let mut input = src_start.add(cursor.read);
+        let mut output = dst_start.add(cursor.written);
+        while input <= last_input && output <= last_output {
+            let token = usize::from(*input);
+            let mut next = input.add(1);
+            let mut out = output;
+            let mut literals = token >> 4;
+            if literals == 15 {
+                let room = last_output.offset_from_unsigned(out);
+                let Some(long) = long_length(&mut next, last_input, 15, room) else { break };
+                if long + SLACK > last_input.addr().saturating_sub(next.addr()) {
+                    break;
+                }
+                literals = long;
+                copy_wider(next, out, literals);
+            } else {
+                copy_16(next, out);
+            }
+            next = next.add(literals);
+            out = out.add(literals);
+            let distance = usize::from(load_2(next));
+            next = next.add(2);
+            let from = out.wrapping_sub(distance).cast_const();
+            if from < dst_start.cast_const() {
+                break;
+            }
+            let mut length = (token & 15) + MIN_MATCH;
+            if length < 15 + MIN_MATCH {
+                if distance >= 8 {
+                    copy_8(from, out);
+                    copy_8(from.add(8), out.add(8));
+                    copy_2(from.add(16), out.add(16));
+                    output = out.add(length);
+                    input = next;
+                    continue;
+                }
+            } else {
+                let room = last_output.add(FAST_OUTPUT - SLACK).offset_from_unsigned(out);
+                let Some(long) = long_length(&mut next, last_input, length, room) else { break };
+                length = long;
+                if distance >= 16 {
+                    copy_wider(from, out, length);
+                    output = out.add(length);
+                    input = next;
+                    continue;
+                }
+            }
+            if distance == 0 {
+                break;
+            }
+            copy_near_match(out, distance, length);
+            output = out.add(length);
+            input = next;
+        }
+        cursor.read = input.offset_from_unsigned(src_start);
+        cursor.written = output.offset_from_unsigned(dst_start);
+    }
+}
+
+/// Reads the bytes that continue a length. `None` when they pass `last` or the length `limit`.
+///
+/// # Safety
+///
+/// `input` and all up to and including `last` must be readable bytes of one buffer, or `input`
+/// lies past `last`.
+#[inline(always)]
+unsafe fn long_length(
+    input: &mut *const u8,
+    last: *const u8,
+    base: usize,
+    limit: usize,
+) -> Option<usize> {
+    let mut length = base;
+    loop {
+        if *input > last {
+            return None;
+        }
+        // SAFETY: not past `last`, so readable by the caller's promise.
+        let more = unsafe { **input };
+        // SAFETY: one past a readable byte is within or at the end of its buffer.
+        *input = unsafe { input.add(1) };
+        length += usize::from(more);
+        if length > limit {
+            return None;
+        }
+        if more < 255 {
+            return Some(length);
+        }
+    }
+}
+
+/// Copies 2 bytes through a register.
+///
+/// # Safety
+///
+/// `src` must be valid for reads and `dst` for writes of 2 bytes.
+#[inline(always)]
+unsafe fn copy_2(src: *const u8, dst: *mut u8) {
+    // SAFETY: the caller vouches for 2 bytes on both sides; `[u8; 2]` has no alignment.
+    unsafe {
+        let step = src.cast::<[u8; 2]>().read();
+        dst.cast::<[u8; 2]>().write(step);
+    }
+}
+
+/// Decodes one sequence with all bounds checked. True when it was the last one.
+#[inline(never)]
+fn decode_sequence(
+    dict: &[u8],
+    src: &[u8],
+    dst: &mut [u8],
+    cursor: &mut Cursor,
+) -> Result<bool, Malformed> {
+    let token = take_byte(src, cursor)?;
+    let literals = take_length(src, token >> 4, dst.len() - cursor.written, cursor)?;
+    let from = src.get(cursor.read..cursor.read + literals).ok_or(cursor.malformed(CUT_SHORT))?;
+    let written = cursor.written;
+    let to = dst.get_mut(written..written + literals).ok_or(cursor.malformed(TOO_LONG))?;
+    to.copy_from_slice(from);
+    cursor.read += literals;
+    cursor.written += literals;
+    if cursor.read == src.len() {
+        let full = cursor.written == dst.len();
+        return if full { Ok(true) } else { Err(cursor.malformed("the output is not filled")) };
+    }
+
+    let low = take_byte(src, cursor)?;
+    let high = take_byte(src, cursor)?;
+    let distance = usize::from(u16::from_le_bytes([low, high]));
+    let left = dst.len() - cursor.written;
+    let length = take_length(src, token & 15, left, cursor)?.saturating_add(MIN_MATCH);
+    if length > left {
+        return Err(cursor.malformed(TOO_LONG));
+    }
+    if distance == 0 {
+        return Err(cursor.malformed("a match of distance zero"));
+    }
+    append_match(dict, dst, cursor, distance, length)?;
+    Ok(false)
+}
+
+const CUT_SHORT: &str = "the stream is cut short";
+const TOO_LONG: &str = "the stream holds more than the output";
+
+impl Cursor {
+    fn malformed(&self, reason: &'static str) -> Malformed {
+        Malformed { at: self.read, reason }
+    }
+}
+
+fn take_byte(src: &[u8], cursor: &mut Cursor) -> Result<u8, Malformed> {
+    let byte = *src.get(cursor.read).ok_or(cursor.malformed(CUT_SHORT))?;
+    cursor.read += 1;
+    Ok(byte)
+}
+
+/// The length that begins with this nibble. It is refused as soon as it exceeds `limit`, so that
+/// no row of continuation bytes can overflow it.
+fn take_length(
+    src: &[u8],
+    nibble: u8,
+    limit: usize,
+    cursor: &mut Cursor,
+) -> Result<usize, Malformed> {
+    let mut length = usize::from(nibble);
+    if nibble == 15 {
+        loop {
+            let more = take_byte(src, cursor)?;
+            length += usize::from(more);
+            if length > limit {
+                return Err(cursor.malformed(TOO_LONG));
+            }
+            if more < 255 {
+                break;
+            }
+        }
+    }
+    Ok(length)
+}
+
+/// Appends a match of `length <= dst.len() - written` bytes, whose begin may lie in `dict`.
+fn append_match(
+    dict: &[u8],
+    dst: &mut [u8],
+    cursor: &mut Cursor,
+    distance: usize,
+    length: usize,
+) -> Result<(), Malformed> {
+    let (at, mut left) = (cursor.written, length);
+    if distance > at {
+        let before = distance - at;
+        let window = dict.get(dict.len().saturating_sub(MAX_DISTANCE)..).unwrap_or(dict);
+        let start = window.len().checked_sub(before);
+        let start = start.ok_or(cursor.malformed("a match before the begin of the history"))?;
+        let step = before.min(left);
+        let (Some(from), Some(to)) = (window.get(start..start + step), dst.get_mut(at..at + step))
+        else {
+            return Err(cursor.malformed(TOO_LONG));
+        };
+        to.copy_from_slice(from);
+        cursor.written += step;
+        left -= step;
+    }
+    if left > 0 {
+        // SAFETY: `written + left` is the match's end, which the caller found to lie in `dst`; and
+        // `1 <= distance <= written`: either it was so from the begin, or the dictionary's part
+        // advanced `written` to `distance` exactly, as `left > 0`.
+        unsafe { copy_match_exact(dst.as_mut_ptr().add(cursor.written), distance, left) };
+        cursor.written += left;
+    }
+    Ok(())
+}

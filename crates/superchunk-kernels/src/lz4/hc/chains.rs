@@ -1,0 +1,159 @@
+//! Every earlier position, chained by the hash of its first 4 bytes.
+//!
+//! `head` holds for each hash the latest position that has it; `back` holds for each of the last
+//! 65 536 positions how far before it the previous one with the same hash lies (0: there is none
+//! within reach). A search follows these steps back in time and compares.
+
+use alloc::boxed::Box;
+use alloc::vec;
+
+use crate::copy::{load_2, load_4};
+use crate::lz4::common::{common_before, common_length};
+use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
+
+/// The chains of one input.
+#[derive(Clone, Debug)]
+pub(super) struct Chains {
+    head: Box<[u32]>,
+    back: Box<[u16]>,
+    /// The first position that has not been entered.
+    next: usize,
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match {
+    pub(super) begin: usize,
+    pub(super) length: usize,
+    pub(super) distance: usize,
+}
+
+impl Match {
+    pub(super) fn end(&self) -> usize {
+        self.begin + self.length
+    }
+}
+
+/// No search looks for a match longer than this: the gain would be a few bytes in thousands.
+const ENOUGH: usize = 4096;
+
+const HEAD_BITS: u32 = 15;
+const REACH: usize = 1 << 16;
+
+impl Default for Chains {
+    fn default() -> Self {
+        Chains {
+            head: vec![0; 1 << HEAD_BITS].into_boxed_slice(),
+            back: vec![0; REACH].into_boxed_slice(),
+            next: 0,
+        }
+    }
+}
+
+impl Chains {
+    /// Forgets all positions. The steps back need no clearing: each is written before it is read.
+    pub(super) fn clear(&mut self) {
+        self.head.fill(0);
+        self.next = 0;
+    }
+
+    /// Enters all positions before `end`.
+    ///
+    /// # Safety
+    ///
+    /// `end + 3 <= input.len()`, and positions fit 32 bits.
+    #[inline(always)]
+    pub(super) unsafe fn enter_until(&mut self, input: &[u8], end: usize) {
+        let base = input.as_ptr();
+        while self.next < end {
+            // SAFETY: 4 bytes follow each position before `end`; a hash is below the table's size
+            // and a position modulo `REACH` below that.
+            unsafe { self.enter(base, self.next) };
+            self.next += 1;
+        }
+    }
+
+    /// Enters one position.
+    ///
+    /// # Safety
+    ///
+    /// 4 bytes at `base + at` are readable.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "positions fit 32 bits, steps 16")]
+    unsafe fn enter(&mut self, base: *const u8, at: usize) {
+        // SAFETY: the hash is below the table's size, the remainder below `REACH`.
+        unsafe {
+            let head = self.head.get_unchecked_mut(hash(load_4(base.add(at))));
+            let step = at - *head as usize;
+            *head = at as u32;
+            let step = if step > MAX_DISTANCE { 0 } else { step as u16 };
+            *self.back.get_unchecked_mut(at % REACH) = step;
+        }
+    }
+
+    /// The longest match that covers the 4 bytes at `at`, begins at `low` or later and is longer
+    /// than `known`; compares `depth` positions at most. Enters all positions before `at`.
+    ///
+    /// # Safety
+    ///
+    /// * `low <= at`, `at + MATCH_MARGIN <= input.len()`;
+    /// * `limit <= input.len() - LAST_LITERALS` is where a match must end;
+    /// * `at < low + known`, and `known >= 3`.
+    #[inline(always)]
+    pub(super) unsafe fn longest(
+        &mut self,
+        input: &[u8],
+        low: usize,
+        at: usize,
+        known: usize,
+        limit: usize,
+        depth: usize,
+    ) -> Option<Match> {
+        let base = input.as_ptr();
+        let mut best = None;
+        // A longer match holds the bytes `low + known - 1` and `low + known`, wherever it begins.
+        let mut probe = low + known - 1;
+        // SAFETY: candidates are earlier positions. A match found ends at `limit` at most and
+        // begins at `low` at least, so the 2 bytes at `probe` end before the input does. On the
+        // other side the same bytes lie `distance` earlier: not before the begin of the input, as
+        // `probe >= at`.
+        unsafe {
+            self.enter_until(input, at);
+            let begin = load_4(base.add(at));
+            let mut tail = load_2(base.add(probe));
+            let mut candidate = *self.head.get_unchecked(hash(begin)) as usize;
+            for _ in 0..depth {
+                let distance = at - candidate;
+                if distance.wrapping_sub(1) >= MAX_DISTANCE {
+                    break;
+                }
+                if load_2(base.add(probe - distance)) == tail
+                    && load_4(base.add(candidate)) == begin
+                {
+                    let end = at + MIN_MATCH + common_length(base, at + MIN_MATCH, distance, limit);
+                    let start = at - common_before(base, low, at, distance);
+                    if end - start > probe + 1 - low {
+                        best = Some(Match { begin: start, length: end - start, distance });
+                        probe = low + (end - start) - 1;
+                        if end >= limit || end - start >= ENOUGH {
+                            break;
+                        }
+                        tail = load_2(base.add(probe));
+                    }
+                }
+                let step = *self.back.get_unchecked(candidate % REACH);
+                if step == 0 {
+                    break;
+                }
+                candidate -= usize::from(step);
+            }
+        }
+        best
+    }
+}
+
+/// The slot of these 4 bytes.
+#[inline(always)]
+fn hash(bytes: u32) -> usize {
+    (bytes.wrapping_mul(0x9E37_79B1) >> (32 - HEAD_BITS)) as usize
+}

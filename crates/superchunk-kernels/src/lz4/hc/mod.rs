@@ -1,0 +1,81 @@
+//! The high-compression LZ4 encoder: searches chains of earlier positions and weighs what it
+//! finds.
+//!
+//! | file | duty |
+//! |---|---|
+//! | `chains` | remembers every position by its first bytes and finds the longest match |
+//! | `parse` | chooses the cheapest row of literals and matches |
+//!
+//! A level is only an amount of effort; the format of the block is the same.
+
+mod chains;
+mod parse;
+
+use alloc::vec::Vec;
+
+use crate::lz4::emit::Block;
+use crate::lz4::{MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH};
+use chains::Chains;
+use parse::Parser;
+
+/// Encodes LZ4 blocks thoroughly; keeps its working memory between calls.
+///
+/// The output depends on nothing but the arguments of the call.
+#[derive(Clone, Debug, Default)]
+pub struct HcEncoder {
+    chains: Chains,
+    /// The dictionary and the input in one piece, when there is a dictionary.
+    joined: Vec<u8>,
+}
+
+impl HcEncoder {
+    /// An encoder with empty tables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Encodes `src` into `dst` and returns the length of the block, or `None` if it does not fit.
+    ///
+    /// `level` goes from 1 to 12; what lies outside counts as the nearest. Matches may refer to
+    /// `dict`, of which the last 64 KiB count; the decoder then needs the same `dict`.
+    pub fn compress(
+        &mut self,
+        level: u8,
+        dict: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Option<usize> {
+        let dict = dict.get(dict.len().saturating_sub(MAX_DISTANCE)..).unwrap_or(dict);
+        let (input, start) = if dict.len() < MIN_MATCH {
+            (src, 0)
+        } else {
+            self.joined.clear();
+            self.joined.extend_from_slice(dict);
+            self.joined.extend_from_slice(src);
+            (self.joined.as_slice(), dict.len())
+        };
+        let mut block = Block::new(dst);
+        let mut anchor = start;
+        // The tables hold positions of 32 bits; a longer input would be a block of literals.
+        if src.len() > MATCH_MARGIN && u32::try_from(input.len()).is_ok() {
+            self.chains.clear();
+            // SAFETY: more than `MATCH_MARGIN` bytes follow `start`, positions fit 32 bits, and
+            // the chains were cleared for this input.
+            let mut parser =
+                unsafe { Parser::new(&mut self.chains, depth_of_level(level), input, start) };
+            anchor = parser.encode(&mut block)?;
+        }
+        block.finish(input.get(anchor..)?)
+    }
+}
+
+/// How many earlier positions one search compares at this level.
+fn depth_of_level(level: u8) -> usize {
+    match level {
+        0..=9 => 1 << (level.max(3) - 1),
+        10 => 512,
+        11 => 1024,
+        _ => 4096,
+    }
+}

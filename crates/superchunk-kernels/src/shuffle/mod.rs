@@ -1,0 +1,219 @@
+//! Shuffle: transposes items into byte planes, and back.
+//!
+//! Of `m` items of `k` bytes, byte `b` of item `e` goes from `e * k + b` to `b * m + e`. Bytes of
+//! one kind (all exponents, all low bytes) then stand together, and codecs find more repetition.
+//! What is left behind the last whole item stays where it is.
+//!
+//! ```text
+//! items   a0 a1 a2  b0 b1 b2  c0 c1 c2  t
+//! planes  a0 b0 c0  a1 b1 c1  a2 b2 c2  t
+//! ```
+//!
+//! `scalar.rs` is the definition. `forward.rs` and `backward.rs` do the same over any registers of
+//! 16-byte lanes (`vector.rs`), which the file of each instruction set supplies.
+
+#![cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )),
+    allow(
+        dead_code,
+        unused_unsafe,
+        unused_variables,
+        reason = "without 16-byte registers only the scalar definition is used"
+    )
+)]
+
+mod backward;
+mod forward;
+mod planes;
+mod scalar;
+mod tiles;
+mod vector;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
+#[cfg(test)]
+mod tests;
+
+use backward::Backward;
+use forward::Forward;
+use planes::Planes;
+use tiles::{LINE, collide};
+use vector::Vector;
+
+use crate::cpu::{Isa, isa};
+
+/// Items of `item_size` bytes in `src` to planes in `dst`.
+///
+/// Works on the length that `src` and `dst` have in common. Bytes behind the last whole item are
+/// copied; so is everything when `item_size` is 0, 1 or more than the length.
+pub fn shuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    let (src, dst) = copy_what_stays(item_size, src, dst);
+    // SAFETY: `isa` names only what this machine has.
+    unsafe { items_to_planes(isa(), item_size, src, dst) }
+}
+
+/// Planes in `src` to items of `item_size` bytes in `dst`: the inverse of [`shuffle`].
+pub fn unshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    let (src, dst) = copy_what_stays(item_size, src, dst);
+    let len = src.len().checked_div(item_size).unwrap_or(0);
+    // SAFETY: `isa` names only what this machine has.
+    unsafe { planes_to_items(isa(), Planes::even(src, len), dst) }
+}
+
+/// Planes that may lie anywhere to items of `planes.len()` bytes in `dst`.
+///
+/// As many items are written as the shortest plane has bytes and `dst` has room for; the rest of
+/// `dst` is left alone.
+pub fn unshuffle_planes(planes: &[&[u8]], dst: &mut [u8]) {
+    let room = dst.len().checked_div(planes.len()).unwrap_or(0);
+    let planes = Planes::apart(planes, room);
+    // SAFETY: `isa` names only what this machine has.
+    unsafe { planes_to_items(isa(), planes, dst) }
+}
+
+/// Cuts both slices to the whole units of their common length, and copies what is left of it: all,
+/// when `unit` is 0 or more than the length.
+pub(crate) fn copy_tail<'s, 'd>(
+    unit: usize,
+    src: &'s [u8],
+    dst: &'d mut [u8],
+) -> (&'s [u8], &'d mut [u8]) {
+    let len = src.len().min(dst.len());
+    let whole = len - len.checked_rem(unit).unwrap_or(len);
+    let (src, src_tail) = src.split_at(whole);
+    let (dst, dst_tail) = dst.split_at_mut(whole);
+    for (to, &byte) in dst_tail.iter_mut().zip(src_tail) {
+        *to = byte;
+    }
+    (src, dst)
+}
+
+/// As [`copy_tail`], but items of one byte are copied as well.
+fn copy_what_stays<'s, 'd>(
+    item_size: usize,
+    src: &'s [u8],
+    dst: &'d mut [u8],
+) -> (&'s [u8], &'d mut [u8]) {
+    copy_tail(if item_size < 2 { 0 } else { item_size }, src, dst)
+}
+
+/// Whole items to planes with the given instruction set, or a lesser one for few items.
+///
+/// # Safety
+/// The machine must have the instruction set.
+unsafe fn items_to_planes(isa: Isa, item_size: usize, src: &[u8], dst: &mut [u8]) {
+    let len = src.len().checked_div(item_size).unwrap_or(0);
+    // SAFETY: the caller vouches for the instruction set.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 if len >= avx2::Avx2::STEP => forward::<avx2::Avx2>(item_size, src, dst),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
+                forward::<sse2::Sse2>(item_size, src, dst);
+            }
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Isa::Neon if len >= neon::Neon::STEP => forward::<neon::Neon>(item_size, src, dst),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Isa::Simd128 if len >= simd128::Simd128::STEP => {
+                forward::<simd128::Simd128>(item_size, src, dst);
+            }
+            _ => scalar::items_to_planes(item_size, src, dst),
+        }
+    }
+}
+
+/// Planes to whole items with the given instruction set, or a lesser one for few items.
+///
+/// # Safety
+/// The machine must have the instruction set.
+unsafe fn planes_to_items(isa: Isa, planes: Planes<'_>, dst: &mut [u8]) {
+    let len = planes.len();
+    // SAFETY: the caller vouches for the instruction set.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 if len >= avx2::Avx2::STEP => backward::<avx2::Avx2>(planes, dst),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
+                backward::<sse2::Sse2>(planes, dst);
+            }
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Isa::Neon if len >= neon::Neon::STEP => backward::<neon::Neon>(planes, dst),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Isa::Simd128 if len >= simd128::Simd128::STEP => {
+                backward::<simd128::Simd128>(planes, dst);
+            }
+            _ => scalar::planes_to_items(planes, dst),
+        }
+    }
+}
+
+/// Runs `V` on `$kernel<SIZE, WIDTH, STAGED>` with the parameters its documentation asks for.
+macro_rules! run_for_item_size {
+    ($vector:ident, $item_size:expr, $staged:expr, $kernel:ident $fields:tt) => {
+        match ($item_size, $staged) {
+            (2, _) => $vector::run($kernel::<2, 2, false> $fields),
+            (3, _) => $vector::run($kernel::<3, 4, false> $fields),
+            (4, _) => $vector::run($kernel::<4, 4, false> $fields),
+            (5, _) => $vector::run($kernel::<5, 8, false> $fields),
+            (6, _) => $vector::run($kernel::<6, 8, false> $fields),
+            (7, _) => $vector::run($kernel::<7, 8, false> $fields),
+            (8, false) => $vector::run($kernel::<8, 8, false> $fields),
+            (8, true) => $vector::run($kernel::<8, 8, true> $fields),
+            (9, _) => $vector::run($kernel::<9, 16, false> $fields),
+            (10, _) => $vector::run($kernel::<10, 16, false> $fields),
+            (11, _) => $vector::run($kernel::<11, 16, false> $fields),
+            (12, _) => $vector::run($kernel::<12, 16, false> $fields),
+            (13, _) => $vector::run($kernel::<13, 16, false> $fields),
+            (14, _) => $vector::run($kernel::<14, 16, false> $fields),
+            (15, _) => $vector::run($kernel::<15, 16, false> $fields),
+            (16, false) => $vector::run($kernel::<16, 16, false> $fields),
+            (16, true) => $vector::run($kernel::<16, 16, true> $fields),
+            (_, false) => $vector::run($kernel::<0, 16, false> $fields),
+            (_, true) => $vector::run($kernel::<0, 16, true> $fields),
+        }
+    };
+}
+
+/// Items to planes with the registers of `V`.
+///
+/// # Safety
+/// The machine must have the instruction set of `V`.
+unsafe fn forward<V: Vector>(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    let len = src.len().checked_div(item_size).unwrap_or(0);
+    if item_size < 2 || len < V::STEP || dst.len() < item_size * len {
+        return scalar::items_to_planes(item_size, src, dst);
+    }
+    let (from, to) = (src.as_ptr(), dst.as_mut_ptr());
+    let staged = len >= LINE && collide(len);
+    // SAFETY: both slices were just seen to hold `item_size * len` bytes, `len` to be at least a
+    // step, and a line when staged; the instruction set is the caller's promise.
+    unsafe { run_for_item_size!(V, item_size, staged, Forward { item_size, len, from, to }) }
+}
+
+/// Planes to items with the registers of `V`.
+///
+/// # Safety
+/// The machine must have the instruction set of `V`.
+unsafe fn backward<V: Vector>(planes: Planes<'_>, dst: &mut [u8]) {
+    let (item_size, len) = (planes.count(), planes.len());
+    if item_size < 2 || len < V::STEP || dst.len() / item_size < len {
+        return scalar::planes_to_items(planes, dst);
+    }
+    let to = dst.as_mut_ptr();
+    let staged = len >= LINE && collide(planes.distance());
+    // SAFETY: `dst` was just seen to hold `item_size * len` bytes, `len` to be at least a step, and
+    // a line when staged; the instruction set is the caller's promise.
+    unsafe { run_for_item_size!(V, item_size, staged, Backward { planes, to }) }
+}

@@ -1,0 +1,31 @@
+//! What the tests and benches of superchunk share; never published.
+//!
+//! - [`naive`]: a plain chunk decoder written from the format documents, the second opinion;
+//! - [`peers`]: the real Blosc libraries, as processes;
+//! - [`vectors`]: the conformance vectors and their indexes;
+//! - [`datasets`]: the data that benches and size tests run on;
+//! - [`samples`]: small buffers that reach every path of an encoder;
+//! - [`corrupt`]: every truncation and mutation of a buffer;
+//! - [`alloc`]: how much memory a call takes at most;
+//! - `fork`: a check in a forked child (Unix);
+//! - [`rng`], [`time`]: a deterministic generator, moments as text.
+
+pub mod alloc;
+pub mod corrupt;
+pub mod datasets;
+#[cfg(unix)]
+pub mod fork;
+mod fourier;
+pub mod naive;
+pub mod peers;
+pub mod rng;
+pub mod samples;
+pub mod time;
+pub mod vectors;
+
+use std::path::{Path, PathBuf};
+
+/// The root of this repository.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

@@ -1,0 +1,175 @@
+//! Chunks to bytes: whole, without masked blocks, or a range.
+
+use std::ops::Range;
+
+use super::block::BlockReader;
+use super::header::{Content, Header};
+use super::layout::{Layout, dictionary};
+use super::special;
+use super::targets::{Blocks, Target};
+use super::vl;
+use super::worker::Worker;
+use crate::block_shape::BlockShape;
+use crate::error::{Error, Result};
+use crate::exec::Executor;
+use crate::limits::Limits;
+use crate::registry::Registry;
+
+/// Decompresses chunks; keeps its scratch memory from one to the next.
+///
+/// ```
+/// use superchunk::{chunk, CompressOptions, Executor};
+///
+/// let bytes: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+/// let packed = chunk::compress(&bytes, &CompressOptions::new(4))?;
+///
+/// let mut decoder = chunk::Decoder::new().with_executor(Executor::threads(2));
+/// let mut out = vec![0; bytes.len()];
+/// decoder.decompress_into(&packed, &mut out)?;
+/// assert_eq!(out, bytes);
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Decoder {
+    pub(super) executor: Executor,
+    pub(super) limits: Limits,
+    pub(super) registry: Registry,
+    pub(super) shape: Option<BlockShape>,
+    pub(super) workers: Vec<Worker>,
+}
+
+impl Decoder {
+    /// A decoder on this thread, with default limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same decoder with the work done by `executor`.
+    #[must_use]
+    pub fn with_executor(mut self, executor: Executor) -> Self {
+        self.executor = executor;
+        self
+    }
+
+    /// The same decoder with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same decoder with the user's codecs and filters.
+    #[must_use]
+    pub fn with_registry(mut self, registry: Registry) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// The same decoder for N-d blocks of this shape.
+    #[must_use]
+    pub fn with_block_shape(mut self, shape: BlockShape) -> Self {
+        self.shape = Some(shape);
+        self
+    }
+
+    /// Decompresses a chunk. Bytes behind its end are ignored.
+    pub fn decompress(&mut self, chunk: &[u8]) -> Result<Vec<u8>> {
+        let header = Header::parse(chunk)?;
+        self.limits.check_decoded(header.nbytes)?;
+        header.whole_chunk(chunk)?;
+        let mut out = vec![0; header.nbytes];
+        self.decompress_parsed(&header, chunk, &mut out, None)?;
+        Ok(out)
+    }
+
+    /// Decompresses a chunk into the start of `dst` and returns its length.
+    pub fn decompress_into(&mut self, chunk: &[u8], dst: &mut [u8]) -> Result<usize> {
+        let header = Header::parse(chunk)?;
+        self.decompress_parsed(&header, chunk, dst, None)?;
+        Ok(header.nbytes)
+    }
+
+    /// Decompresses a chunk without the blocks whose `skip` is true; their bytes in `dst` stay as
+    /// they are. `skip` has one entry for each block.
+    pub fn decompress_masked(
+        &mut self,
+        chunk: &[u8],
+        skip: &[bool],
+        dst: &mut [u8],
+    ) -> Result<usize> {
+        let header = Header::parse(chunk)?;
+        if skip.len() != header.block_count() {
+            return Err(Error::invalid(format!(
+                "the mask has {} entries, the chunk {} blocks",
+                skip.len(),
+                header.block_count()
+            )));
+        }
+        self.decompress_parsed(&header, chunk, dst, Some(skip))?;
+        Ok(header.nbytes)
+    }
+
+    fn decompress_parsed(
+        &mut self,
+        header: &Header,
+        chunk: &[u8],
+        dst: &mut [u8],
+        skip: Option<&[bool]>,
+    ) -> Result<()> {
+        self.limits.check_decoded(header.nbytes)?;
+        let chunk = header.whole_chunk(chunk)?;
+        let room = dst.len();
+        let dst = dst.get_mut(..header.nbytes).ok_or_else(|| {
+            Error::invalid(format!("the chunk has {} bytes, the buffer {room}", header.nbytes))
+        })?;
+        let skipped = |block: usize| skip.is_some_and(|skip| skip.get(block) == Some(&true));
+        if header.content == Content::VariableBlocks {
+            return vl::decode_all(self, header, chunk, dst, skipped);
+        }
+        let geometry = header.geometry();
+        let blocks = dst.chunks_mut(header.blocksize).enumerate();
+        let targets = blocks
+            .filter(|(block, _)| !skipped(*block))
+            .map(|(block, dst)| Target::new(block, 0..geometry.block_range(block).len(), dst));
+        if header.content == Content::Blocks {
+            return self.decode_targets(header, chunk, targets.collect());
+        }
+        targets.into_iter().try_for_each(|target| {
+            let start = geometry.block_range(target.block).start;
+            special::fill(header, chunk, start..start + target.dst.len(), target.dst)
+        })
+    }
+
+    /// Decodes the bytes `range` of a checked chunk into `dst`, which has the same length.
+    pub(super) fn decode_range(
+        &mut self,
+        header: &Header,
+        chunk: &[u8],
+        range: Range<usize>,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        if header.content == Content::Blocks {
+            let targets = Target::cover(header.geometry(), &range, dst);
+            return self.decode_targets(header, chunk, targets);
+        }
+        special::fill(header, chunk, range, dst)
+    }
+
+    fn decode_targets(
+        &mut self,
+        header: &Header,
+        chunk: &[u8],
+        targets: Vec<Target<'_>>,
+    ) -> Result<()> {
+        let layout = Layout::parse(header, chunk)?;
+        let dict = dictionary(header, chunk)?;
+        let reader = BlockReader::new(header, dict, self.shape.as_ref(), &self.registry)?;
+        let bytes_of = |block| {
+            let start = layout.block_start(block)?;
+            Ok((start, chunk.get(start..).unwrap_or_default()))
+        };
+        let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
+        blocks.decode(&self.executor, &mut self.workers, targets)
+    }
+}

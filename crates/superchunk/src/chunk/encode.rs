@@ -1,0 +1,305 @@
+//! Bytes to a chunk.
+
+use super::block::BlockWriter;
+use super::dict;
+use super::geometry::Geometry;
+use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
+use super::special;
+use super::tune::{self, Cut};
+use super::worker::{self, Worker};
+use crate::codecs::{CodecId, Method};
+use crate::error::{Error, Result};
+use crate::exec::Executor;
+use crate::filters::{Pipeline, Reference, Setting, Slot, Slots};
+use crate::options::{ChunkFormat, CompressOptions};
+use crate::wire;
+
+/// Compresses buffers into chunks; keeps its scratch memory from one to the next.
+///
+/// The chunk depends on the bytes and the options alone: not on the executor, nor on what the
+/// encoder did before.
+///
+/// ```
+/// use superchunk::{chunk, CompressOptions};
+///
+/// let bytes: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+/// let mut encoder = chunk::Encoder::new(&CompressOptions::new(4))?;
+/// let mut out = Vec::new();
+/// for piece in bytes.chunks(1 << 16) {
+///     let len = encoder.compress_into(piece, &mut out)?;
+///     assert!(len < piece.len());
+/// }
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+pub struct Encoder {
+    pub(super) options: CompressOptions,
+    pub(super) slots: Slots,
+    pub(super) pipeline: Pipeline,
+    pub(super) method: Method,
+    pub(super) workers: Vec<Worker>,
+    blocks: Vec<Encoded>,
+}
+
+/// The streams of one block, waiting to be put in order.
+#[derive(Default)]
+struct Encoded {
+    streams: Vec<u8>,
+    outcome: Option<Error>,
+}
+
+impl Encoder {
+    /// Checks the options.
+    pub fn new(options: &CompressOptions) -> Result<Self> {
+        options.validate()?;
+        let slots = Slot::from_options(options)?;
+        let setting = Setting {
+            item_size: usize::from(stored_item_size(options)),
+            version2: options.format == ChunkFormat::Blosc1,
+            shape: options.block_shape.as_ref(),
+            registry: &options.registry,
+        };
+        let codec = CodecId::from(options.codec);
+        Ok(Self {
+            pipeline: Pipeline::resolve(&slots, &setting)?,
+            method: Method::resolve(codec, options.block_shape.as_ref(), &options.registry)?,
+            slots,
+            options: options.clone(),
+            workers: Vec::new(),
+            blocks: Vec::new(),
+        })
+    }
+
+    /// Compresses `src` into a chunk.
+    pub fn compress(&mut self, src: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        self.compress_into(src, &mut out)?;
+        out.shrink_to_fit();
+        Ok(out)
+    }
+
+    /// Compresses `src`, appends the chunk to `out` and returns its length. After an error `out` is
+    /// as it was.
+    pub fn compress_into(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+        let start = out.len();
+        let result = self.append_chunk(src, out);
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result.map(|()| out.len() - start)
+    }
+
+    fn append_chunk(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let header_len = self.header_len();
+        if src.len() > i32::MAX as usize - header_len {
+            return Err(Error::limit(format!(
+                "{} bytes do not fit one chunk, which holds {}: cut them into several chunks",
+                src.len(),
+                i32::MAX as usize - header_len
+            )));
+        }
+        let cut = tune::cut(&self.options, src.len());
+        if self.options.level == 0 || src.len() < self.smallest_compressed() {
+            return self.append_stored(src, cut, out);
+        }
+        if let Some(chunk) = self.special_chunk(src)? {
+            out.extend_from_slice(&chunk);
+            return Ok(());
+        }
+        let start = out.len();
+        out.reserve(src.len() + header_len);
+        let dict = if self.options.dictionary { dict::make(self, src, cut)? } else { Vec::new() };
+        if !self.append_blocks(src, cut, &dict, out)? {
+            out.truncate(start);
+            return self.append_stored(src, cut, out);
+        }
+        Ok(())
+    }
+
+    /// A special chunk, where the format has them and no filter could make a difference.
+    fn special_chunk(&self, src: &[u8]) -> Result<Option<Vec<u8>>> {
+        let plain = !self.pipeline.is_lossy() && !self.pipeline.has_user_step();
+        if self.options.format == ChunkFormat::Blosc1 || !plain {
+            return Ok(None);
+        }
+        special::recognise(self.options.item_size, src)
+    }
+
+    fn append_stored(&self, src: &[u8], cut: Cut, out: &mut Vec<u8>) -> Result<()> {
+        let cbytes = src.len() + self.header_len();
+        self.header(src.len(), cut, Content::Stored, cbytes).write(out)?;
+        out.extend_from_slice(src);
+        Ok(())
+    }
+
+    /// Appends header, block starts, dictionary and blocks; false when that is no shorter than
+    /// storing the bytes (what is in `out` then has no meaning).
+    fn append_blocks(
+        &mut self,
+        src: &[u8],
+        cut: Cut,
+        dict: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let chunk_start = out.len();
+        let most = src.len() + self.header_len();
+        let geometry = Geometry::new(src.len(), cut.blocksize);
+        if 4 * geometry.block_count() >= src.len() {
+            return Ok(false);
+        }
+        let mut header = self.header(src.len(), cut, Content::Blocks, 0);
+        header.dictionary = !dict.is_empty();
+        header.write(out)?;
+        let bstarts = out.len();
+        out.resize(bstarts + 4 * geometry.block_count(), 0);
+        if header.dictionary {
+            out.extend(wire::stored(dict.len())?.to_le_bytes());
+            out.extend_from_slice(dict);
+        }
+        let fits = self.append_streams(src, cut, dict, out, |block, out: &mut Vec<u8>| {
+            let position = out.len() - chunk_start;
+            put_i32(out, bstarts + 4 * block, position)?;
+            Ok(position < most)
+        })?;
+        let cbytes = out.len() - chunk_start;
+        put_i32(out, chunk_start + 12, cbytes)?;
+        Ok(fits && cbytes < most)
+    }
+
+    /// Appends the streams of all blocks in order. `before_each` is told where a block begins and
+    /// may stop the work.
+    fn append_streams(
+        &mut self,
+        src: &[u8],
+        cut: Cut,
+        dict: &[u8],
+        out: &mut Vec<u8>,
+        before_each: impl Fn(usize, &mut Vec<u8>) -> Result<bool>,
+    ) -> Result<bool> {
+        let geometry = Geometry::new(src.len(), cut.blocksize);
+        let count = geometry.block_count();
+        let reference = self.delta_reference(src, geometry)?;
+        let writer = BlockWriter {
+            pipeline: &self.pipeline,
+            method: &self.method,
+            dict,
+            level: self.options.level,
+            runs_allowed: self.options.format == ChunkFormat::Blosc2,
+        };
+        let split_count = if cut.split { usize::from(stored_item_size(&self.options)) } else { 1 };
+        let encode = |worker: &mut Worker, block: usize, out: &mut Vec<u8>| {
+            let bytes = src.get(geometry.block_range(block)).unwrap_or_default();
+            let stream_count = if geometry.is_leftover(block) { 1 } else { split_count };
+            let reference = match &reference {
+                Some(first) if block > 0 => Reference::FirstBlock(first),
+                _ => Reference::Itself,
+            };
+            writer.encode(worker, bytes, stream_count, reference, out)
+        };
+        let executor = &self.options.executor;
+        let threads = worker::useful_threads(executor, count, src.len());
+        if let [worker] = worker::at_least(&mut self.workers, threads) {
+            for block in 0..count {
+                if !before_each(block, out)? {
+                    return Ok(false);
+                }
+                encode(worker, block, out)?;
+            }
+            return Ok(true);
+        }
+        let workers = worker::at_least(&mut self.workers, threads);
+        let blocks = encode_all(executor, workers, &mut self.blocks, count, encode)?;
+        for (block, encoded) in blocks.iter().enumerate() {
+            if !before_each(block, out)? {
+                return Ok(false);
+            }
+            out.extend_from_slice(&encoded.streams);
+        }
+        Ok(true)
+    }
+
+    /// Block 0 as a decoder will see it, for the delta filter: not the source itself when another
+    /// filter drops bits of it.
+    fn delta_reference(&self, src: &[u8], geometry: Geometry) -> Result<Option<Vec<u8>>> {
+        if !self.pipeline.has_delta() || geometry.block_count() < 2 {
+            return Ok(None);
+        }
+        let mut first = src.get(geometry.block_range(0)).unwrap_or_default().to_vec();
+        if self.pipeline.is_lossy() || self.pipeline.has_user_step() {
+            let Worker { streams, a, b, .. } = &mut Worker::default();
+            let filtered = self.pipeline.forward(Reference::Itself, &first, a, b)?;
+            streams.extend_from_slice(filtered);
+            self.pipeline.backward(Reference::Itself, streams, &mut first, a, b)?;
+        }
+        Ok(Some(first))
+    }
+
+    pub(super) fn header(&self, nbytes: usize, cut: Cut, content: Content, cbytes: usize) -> Header {
+        let blosc2 = self.options.format == ChunkFormat::Blosc2;
+        Header {
+            version: if blosc2 { VERSION_BLOSC2 } else { VERSION_BLOSC1 },
+            extended: blosc2,
+            typesize: stored_item_size(&self.options),
+            nbytes,
+            blocksize: cut.blocksize,
+            cbytes,
+            content,
+            split: cut.split,
+            codec: CodecId::from(self.options.codec),
+            slots: self.slots,
+            dictionary: false,
+            lazy: false,
+            instrumented: false,
+        }
+    }
+
+    fn header_len(&self) -> usize {
+        match self.options.format {
+            ChunkFormat::Blosc1 => BLOSC1_LEN,
+            ChunkFormat::Blosc2 => BLOSC2_LEN,
+        }
+    }
+
+    /// Shorter inputs are stored, as the reference does.
+    fn smallest_compressed(&self) -> usize {
+        match self.options.format {
+            ChunkFormat::Blosc1 => 128,
+            ChunkFormat::Blosc2 => 32,
+        }
+    }
+}
+
+/// Encodes `count` blocks on several threads, each into a buffer of its own.
+fn encode_all<'b>(
+    executor: &Executor,
+    workers: &mut [Worker],
+    blocks: &'b mut Vec<Encoded>,
+    count: usize,
+    encode: impl Fn(&mut Worker, usize, &mut Vec<u8>) -> Result<()> + Sync,
+) -> Result<&'b [Encoded]> {
+    if blocks.len() < count {
+        blocks.resize_with(count, Encoded::default);
+    }
+    let blocks = blocks.get_mut(..count).unwrap_or_default();
+    executor.for_each(workers, blocks, |worker, block, encoded| {
+        encoded.streams.clear();
+        encoded.outcome = encode(worker, block, &mut encoded.streams).err();
+    });
+    match blocks.iter_mut().find_map(|encoded| encoded.outcome.take()) {
+        Some(error) => Err(error),
+        None => Ok(blocks),
+    }
+}
+
+/// The item size that the header has room for.
+pub(super) fn stored_item_size(options: &CompressOptions) -> u8 {
+    u8::try_from(options.item_size).unwrap_or(1)
+}
+
+/// Overwrites a length or position field.
+pub(super) fn put_i32(out: &mut [u8], at: usize, value: usize) -> Result<()> {
+    let stored = wire::stored(value)?.to_le_bytes();
+    if let Some(field) = out.get_mut(at..at + 4) {
+        field.copy_from_slice(&stored);
+    }
+    Ok(())
+}

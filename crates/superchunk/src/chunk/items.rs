@@ -1,0 +1,68 @@
+//! A part of a chunk: only the blocks that hold it are decoded.
+
+use std::ops::Range;
+
+use super::decode::Decoder;
+use super::header::{Content, Header};
+use super::vl;
+use crate::error::{Error, Result};
+
+impl Decoder {
+    /// Decodes the items `range` into the start of `dst` and returns their length in bytes.
+    ///
+    /// Items have the size that the header states, see [`Header::item_size`].
+    pub fn read_items(
+        &mut self,
+        chunk: &[u8],
+        range: Range<usize>,
+        dst: &mut [u8],
+    ) -> Result<usize> {
+        let item_size = Header::parse(chunk)?.item_size();
+        self.read_bytes(chunk, byte_range(&range, item_size)?, dst)
+    }
+
+    /// Decodes the bytes `range` into the start of `dst` and returns their number.
+    pub fn read_bytes(
+        &mut self,
+        chunk: &[u8],
+        range: Range<usize>,
+        dst: &mut [u8],
+    ) -> Result<usize> {
+        let header = Header::parse(chunk)?;
+        let chunk = header.whole_chunk(chunk)?;
+        let dst = destination(&header, &range, dst)?;
+        let len = dst.len();
+        self.limits.check_decoded(len)?;
+        if header.content == Content::VariableBlocks {
+            vl::decode_range(self, &header, chunk, range, dst)?;
+        } else {
+            self.decode_range(&header, chunk, range, dst)?;
+        }
+        Ok(len)
+    }
+}
+
+/// The bytes of a range of items.
+pub(super) fn byte_range(items: &Range<usize>, item_size: usize) -> Result<Range<usize>> {
+    match (items.start.checked_mul(item_size), items.end.checked_mul(item_size)) {
+        (Some(start), Some(end)) => Ok(start..end),
+        _ => Err(Error::invalid(format!("items {items:?} are past any chunk"))),
+    }
+}
+
+/// The start of `dst` that a byte range of the chunk fills.
+pub(super) fn destination<'d>(
+    header: &Header,
+    range: &Range<usize>,
+    dst: &'d mut [u8],
+) -> Result<&'d mut [u8]> {
+    if range.start > range.end || range.end > header.nbytes {
+        return Err(Error::invalid(format!(
+            "bytes {range:?} are not inside of the chunk's {}",
+            header.nbytes
+        )));
+    }
+    let (len, room) = (range.end - range.start, dst.len());
+    dst.get_mut(..len)
+        .ok_or_else(|| Error::invalid(format!("{len} bytes were asked for, the buffer has {room}")))
+}

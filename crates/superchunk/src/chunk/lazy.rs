@@ -1,0 +1,211 @@
+//! Lazy chunks: header and block starts without the blocks, for a store that fetches blocks alone.
+//!
+//! ```text
+//! ┌──────────────────┬─────────────────┬─────────────┬─────────────┬──────────────────┐
+//! │ header, LAZY set │ bstarts: i32×nb │ nchunk: i32 │ offset: i64 │ bsizes: i32 × nb │
+//! └──────────────────┴─────────────────┴─────────────┴─────────────┴──────────────────┘
+//! ```
+//!
+//! They live in memory only: `cbytes` is the length of the whole chunk, not of these bytes.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::block::BlockReader;
+use super::decode::Decoder;
+use super::header::{Content, Header};
+use super::items::destination;
+use super::layout::{Layout, bstarts_end, dictionary_len};
+use super::targets::{Blocks, Target};
+use crate::error::{Error, Result};
+use crate::wire::{self, Reader};
+
+/// Where the blocks of a chunk are, without the blocks.
+#[derive(Clone, Debug)]
+pub struct LazyChunk {
+    header: Header,
+    /// Header and block starts, as in the chunk.
+    prefix: Vec<u8>,
+    chunk_number: i32,
+    offset: i64,
+    /// Empty for a stored chunk, whose blocks have the lengths of their contents.
+    block_lens: Vec<usize>,
+}
+
+impl LazyChunk {
+    /// The length of the prefix of a chunk that [`LazyChunk::new`] needs.
+    #[must_use]
+    pub fn prefix_len(header: &Header) -> usize {
+        bstarts_end(header)
+    }
+
+    /// Makes a lazy chunk from the first bytes of a chunk: header and block starts.
+    /// `chunk_number` and `offset` say where the chunk is stored.
+    pub fn new(prefix: &[u8], chunk_number: i32, offset: i64) -> Result<Self> {
+        let header = Header::parse(prefix)?;
+        let block_lens = match header.content {
+            Content::Blocks | Content::VariableBlocks => {
+                let layout = Layout::parse(&header, prefix)?.with_extents()?;
+                let blocks = 0..header.block_count();
+                blocks.map(|block| Ok(layout.block_extent(block)?.len())).collect::<Result<_>>()?
+            }
+            Content::Stored => Vec::new(),
+            _ => return Err(Error::invalid("a special chunk has no blocks to fetch later")),
+        };
+        let prefix = prefix.get(..bstarts_end(&header)).unwrap_or_default().to_vec();
+        Ok(Self { header, prefix, chunk_number, offset, block_lens })
+    }
+
+    /// Reads the bytes of a lazy chunk.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let header = Header::parse(bytes)?;
+        if !header.lazy || !header.extended {
+            return Err(Error::invalid("this chunk is not lazy").at("chunk", "blosc2_flags", 31));
+        }
+        let starts_len = header.block_count().saturating_mul(4);
+        let mut reader = Reader::new("lazy chunk", bytes);
+        let prefix = reader.take("bstarts", header.header_len().saturating_add(starts_len))?;
+        let chunk_number = reader.i32("nchunk")?;
+        let offset = reader.i64("offset")?;
+        let position = reader.position();
+        let mut lens = reader.take("bsizes", starts_len)?.as_chunks::<4>().0;
+        if header.content == Content::Stored {
+            lens = &[];
+        }
+        let longest = header.cbytes;
+        let block_lens = lens.iter().map(|len| {
+            let len = wire::index(i32::from_le_bytes(*len));
+            len.filter(|len| (1..=longest).contains(len)).ok_or_else(|| {
+                Error::corrupt(format!("a block is empty or longer than {longest} bytes"))
+                    .at("lazy chunk", "bsizes", position)
+            })
+        });
+        let block_lens = block_lens.collect::<Result<_>>()?;
+        let header = Header { lazy: false, ..header };
+        let prefix = prefix.get(..bstarts_end(&header)).unwrap_or_default().to_vec();
+        Ok(Self { header, prefix, chunk_number, offset, block_lens })
+    }
+
+    /// The bytes of the lazy chunk.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let count = self.header.block_count();
+        if count / 2 > self.header.cbytes / 16 {
+            return Err(Error::limit("the blocks are so small that the chunk itself is shorter"));
+        }
+        let mut out = Vec::new();
+        Header { lazy: true, ..self.header.clone() }.write(&mut out)?;
+        out.extend_from_slice(self.prefix.get(self.header.header_len()..).unwrap_or_default());
+        // A stored chunk has no starts; the place for them is kept.
+        out.resize(self.header.header_len() + 4 * count, 0);
+        out.extend(self.chunk_number.to_le_bytes());
+        out.extend(self.offset.to_le_bytes());
+        for block in 0..count {
+            out.extend(wire::stored(self.block_extent(block)?.len())?.to_le_bytes());
+        }
+        Ok(out)
+    }
+
+    /// The header of the chunk.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The number of the chunk in its super-chunk.
+    #[must_use]
+    pub fn chunk_number(&self) -> i32 {
+        self.chunk_number
+    }
+
+    /// The position of the chunk in its frame.
+    #[must_use]
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// Where the bytes of `block` lie in the chunk.
+    pub fn block_extent(&self, block: usize) -> Result<Range<usize>> {
+        if block >= self.header.block_count() {
+            return Err(Error::invalid(format!("there is no block {block}")));
+        }
+        if self.header.content == Content::Stored {
+            let Range { start, end } = self.header.geometry().block_range(block);
+            return Ok(start + self.header.header_len()..end + self.header.header_len());
+        }
+        let start = Layout::parse(&self.header, &self.prefix)?.block_start(block)?;
+        let len = self.block_lens.get(block).copied().unwrap_or(0);
+        Ok(start..start.saturating_add(len).min(self.header.cbytes))
+    }
+}
+
+impl Decoder {
+    /// Decodes the bytes `range` of a lazy chunk into the start of `dst`. `fetch` is asked for byte
+    /// ranges of the stored chunk: those of the blocks that hold `range`, and no others.
+    pub fn read_lazy(
+        &mut self,
+        lazy: &LazyChunk,
+        range: Range<usize>,
+        mut fetch: impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+        dst: &mut [u8],
+    ) -> Result<usize> {
+        let header = &lazy.header;
+        let dst = destination(header, &range, dst)?;
+        let len = dst.len();
+        self.limits.check_decoded(len)?;
+        match header.content {
+            Content::Stored => {
+                let payload = header.header_len();
+                let bytes = fetch(payload + range.start..payload + range.end)?;
+                dst.copy_from_slice(bytes.get(..len).ok_or_else(too_few)?);
+            }
+            Content::Blocks => self.read_lazy_blocks(lazy, range, &mut fetch, dst)?,
+            _ => {
+                return Err(Error::unsupported(
+                    "a lazy chunk of variable-length blocks: fetch the whole chunk",
+                ));
+            }
+        }
+        Ok(len)
+    }
+
+    fn read_lazy_blocks(
+        &mut self,
+        lazy: &LazyChunk,
+        range: Range<usize>,
+        fetch: &mut impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let header = &lazy.header;
+        let layout = Layout::parse(header, &lazy.prefix)?;
+        let dict = if header.dictionary { fetch_dictionary(header, fetch)? } else { Vec::new() };
+        let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
+        let first = reader.pipeline.has_delta().then_some(0);
+        let mut fetched = BTreeMap::new();
+        for block in first.into_iter().chain(header.geometry().blocks_of(&range)) {
+            let extent = lazy.block_extent(block)?;
+            fetched.insert(block, (extent.start, fetch(extent)?));
+        }
+        let bytes_of = |block: usize| match fetched.get(&block) {
+            Some((position, bytes)) => Ok((*position, bytes.as_slice())),
+            None => Err(too_few()),
+        };
+        let targets = Target::cover(header.geometry(), &range, dst);
+        Blocks { layout: &layout, reader: &reader, bytes_of }
+            .decode(&self.executor, &mut self.workers, targets)
+    }
+}
+
+fn fetch_dictionary(
+    header: &Header,
+    fetch: &mut impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let start = bstarts_end(header);
+    let dsize = Reader::new("chunk", &fetch(start..start + 4)?).i32("dsize")?;
+    let len = dictionary_len(dsize, start)?;
+    let dict = fetch(start + 4..start + 4 + len)?;
+    if dict.len() == len { Ok(dict) } else { Err(too_few()) }
+}
+
+fn too_few() -> Error {
+    Error::truncated("the store returned fewer bytes of the chunk than were asked for")
+}

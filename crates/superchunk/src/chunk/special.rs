@@ -1,0 +1,161 @@
+//! Chunks without blocks: stored bytes, and special chunks that are one value repeated.
+
+use std::ops::Range;
+
+use superchunk_kernels::runs;
+
+use super::header::{BLOSC2_LEN, Content, Header, VERSION_BLOSC2};
+use super::tune;
+use crate::codecs::CodecId;
+use crate::error::{Error, Result};
+use crate::filters::Slots;
+use crate::options::CompressOptions;
+
+const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
+const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
+
+/// A chunk of `len` zero bytes, 32 bytes long.
+pub fn zeros(item_size: usize, len: usize) -> Result<Vec<u8>> {
+    build(Content::Zeros, item_size, len, &[])
+}
+
+/// A chunk of `len` bytes of NaN items; `item_size` is 4 or 8.
+pub fn nans(item_size: usize, len: usize) -> Result<Vec<u8>> {
+    if !matches!(item_size, 4 | 8) {
+        return Err(Error::invalid(format!("NaN items have 4 or 8 bytes, not {item_size}")));
+    }
+    build(Content::Nans, item_size, len, &[])
+}
+
+/// A chunk of `count` items that all have the bytes of `value`.
+pub fn repeated(value: &[u8], count: usize) -> Result<Vec<u8>> {
+    let len = value.len().checked_mul(count).ok_or_else(|| Error::limit("too many items"))?;
+    if len == 0 {
+        return Err(Error::invalid("a repeated value needs at least one byte and one item"));
+    }
+    build(Content::Value { width: value.len() }, value.len(), len, value)
+}
+
+/// A chunk of `len` bytes that nobody has set yet. They read as zeros.
+pub fn uninitialised(item_size: usize, len: usize) -> Result<Vec<u8>> {
+    build(Content::Uninitialised, item_size, len, &[])
+}
+
+/// Fewer items than this are left to the codec: a value is stored as it is.
+const FEWEST_REPEATS: usize = 4;
+
+/// The special chunk that says the same as `src`, if there is one.
+pub(super) fn recognise(item_size: usize, src: &[u8]) -> Result<Option<Vec<u8>>> {
+    let repeats = src.len() / FEWEST_REPEATS >= item_size && runs::repeats_every(item_size, src);
+    let Some(value) = src.get(..item_size).filter(|_| repeats) else { return Ok(None) };
+    let content = if runs::repeated_byte(value) == Some(0) {
+        Content::Zeros
+    } else if value == NAN_F32 || value == NAN_F64 {
+        Content::Nans
+    } else {
+        Content::Value { width: item_size }
+    };
+    let payload = if matches!(content, Content::Value { .. }) { value } else { &[] };
+    build(content, item_size, src.len(), payload).map(Some)
+}
+
+/// Writes the bytes `range` of a chunk without blocks to `dst`, which is as long.
+pub(super) fn fill(
+    header: &Header,
+    chunk: &[u8],
+    range: Range<usize>,
+    dst: &mut [u8],
+) -> Result<()> {
+    let payload = chunk.get(header.header_len()..).unwrap_or_default();
+    match header.content {
+        Content::Stored => match payload.get(range) {
+            Some(bytes) => dst.copy_from_slice(bytes),
+            None => {
+                return Err(Error::truncated("stored bytes are missing").at("chunk", "cbytes", 12));
+            }
+        },
+        Content::Nans if header.typesize == 4 => repeat(&NAN_F32, range.start, dst),
+        Content::Nans => repeat(&NAN_F64, range.start, dst),
+        Content::Value { width } => {
+            repeat(payload.get(..width).unwrap_or_default(), range.start, dst);
+        }
+        _ => dst.fill(0),
+    }
+    Ok(())
+}
+
+/// Fills `dst` with `value` again and again, as if from the start of the chunk to `position`.
+fn repeat(value: &[u8], position: usize, dst: &mut [u8]) {
+    let phase = position % value.len().max(1);
+    let turned = value.iter().cycle().skip(phase).take(value.len());
+    let mut done = 0;
+    for (byte, turned) in dst.iter_mut().zip(turned) {
+        *byte = *turned;
+        done += 1;
+    }
+    // What is written is a whole number of values: double it until the end.
+    while done > 0 && done < dst.len() {
+        let more = done.min(dst.len() - done);
+        dst.copy_within(..more, done);
+        done += more;
+    }
+}
+
+fn build(content: Content, item_size: usize, len: usize, payload: &[u8]) -> Result<Vec<u8>> {
+    if item_size == 0 || !len.is_multiple_of(item_size) {
+        return Err(Error::invalid(format!("{len} bytes are not whole items of {item_size}")));
+    }
+    let options = CompressOptions::new(item_size);
+    options.validate()?;
+    let header = Header {
+        version: VERSION_BLOSC2,
+        extended: true,
+        typesize: u8::try_from(item_size).unwrap_or(1),
+        nbytes: len,
+        blocksize: tune::cut(&options, len).blocksize,
+        cbytes: BLOSC2_LEN + payload.len(),
+        content,
+        split: true,
+        codec: CodecId::BLOSCLZ,
+        slots: Slots::default(),
+        dictionary: false,
+        lazy: false,
+        instrumented: false,
+    };
+    let mut out = Vec::with_capacity(header.cbytes);
+    header.write(&mut out)?;
+    out.extend_from_slice(payload);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_chunks_have_the_bytes_of_the_specification() {
+        let header = |cbytes: u8, special: u8| {
+            let mut bytes = vec![5, 1, 5, 4, 0xe8, 3, 0, 0, 0xe8, 3, 0, 0, cbytes, 0, 0, 0];
+            bytes.extend([0; 15]);
+            bytes.push(special);
+            bytes
+        };
+        assert_eq!(zeros(4, 1000).unwrap(), header(32, 0x10));
+        assert_eq!(nans(4, 1000).unwrap(), header(32, 0x20));
+        assert_eq!(uninitialised(4, 1000).unwrap(), header(32, 0x40));
+        let value = repeated(&[1, 2, 3, 4], 250).unwrap();
+        assert_eq!(value, [&header(36, 0x30)[..], &[1, 2, 3, 4]].concat());
+    }
+
+    #[test]
+    fn a_repeated_value_keeps_its_phase_anywhere() {
+        let whole: Vec<u8> = [1, 2, 3].repeat(10);
+        for start in 0..30 {
+            for end in start..=30 {
+                let mut part = vec![0; end - start];
+                repeat(&[1, 2, 3], start, &mut part);
+                assert_eq!(part, whole[start..end]);
+            }
+        }
+    }
+}

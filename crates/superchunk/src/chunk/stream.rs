@@ -1,0 +1,89 @@
+//! One stream: a length, then what the length says.
+//!
+//! ```text
+//!  csize > 0, = the stream's length   that many raw bytes
+//!  csize > 0, any other               that many bytes of codec output
+//!  csize = 0                          nothing: all bytes are zero
+//!  csize = -v, 1 ≤ v ≤ 255            a token byte with bit 0 set: all bytes are v
+//! ```
+//!
+//! Runs exist behind 32-byte headers only. See `docs/formats/chunk.md#streams`.
+
+use superchunk_kernels::runs;
+
+use crate::codecs::{CodecState, Method};
+use crate::error::{Error, Result};
+use crate::wire::{self, Reader};
+
+/// A stream as stored.
+#[derive(Clone, Copy)]
+pub(super) enum Stream<'a> {
+    Raw(&'a [u8]),
+    Run(u8),
+    /// Codec output and its position in the block's bytes.
+    Coded(&'a [u8], usize),
+}
+
+impl<'a> Stream<'a> {
+    /// Reads the next stream, which decodes to `len` bytes.
+    pub(super) fn parse(reader: &mut Reader<'a>, len: usize, runs_allowed: bool) -> Result<Self> {
+        let position = reader.position();
+        let csize = reader.i32("csize")?;
+        if let Some(csize) = wire::index(csize).filter(|csize| *csize > 0) {
+            let bytes = reader.take("stream", csize)?;
+            let coded = Self::Coded(bytes, position + 4);
+            return Ok(if csize == len { Self::Raw(bytes) } else { coded });
+        }
+        let complaint = match u8::try_from(csize.unsigned_abs()) {
+            _ if !runs_allowed => "a chunk with a 16-byte header holds no runs",
+            Ok(0) => return Ok(Self::Run(0)),
+            Ok(value) if reader.u8("token")? & 1 == 1 => return Ok(Self::Run(value)),
+            Ok(_) => "the token of a run must have bit 0 set",
+            Err(_) => "a run of a value above 255",
+        };
+        Err(Error::corrupt(format!("{complaint} (csize {csize})")).at("chunk", "csize", position))
+    }
+
+    /// Writes the decoded stream to `dst`.
+    pub(super) fn decode(
+        self,
+        codec: &mut CodecState,
+        method: &Method,
+        dict: &[u8],
+        dst: &mut [u8],
+    ) -> Result<()> {
+        match self {
+            Self::Raw(bytes) => dst.copy_from_slice(bytes),
+            Self::Run(value) => dst.fill(value),
+            Self::Coded(bytes, position) => {
+                codec.decompress(method, dict, bytes, dst).map_err(|e| e.moved_by(position))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends the stream of a filtered plane or block: a run, codec output, or the bytes themselves.
+pub(super) fn write(
+    plane: &[u8],
+    runs_allowed: bool,
+    out: &mut Vec<u8>,
+    compress: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<bool>,
+) -> Result<()> {
+    if let Some(value) = runs::repeated_byte(plane).filter(|_| runs_allowed) {
+        out.extend((-i32::from(value)).to_le_bytes());
+        out.extend((value != 0).then_some(1));
+        return Ok(());
+    }
+    let position = out.len();
+    out.extend(wire::stored(plane.len())?.to_le_bytes());
+    if compress(plane, out)? {
+        let csize = wire::stored(out.len() - position - 4)?.to_le_bytes();
+        if let Some(field) = out.get_mut(position..position + 4) {
+            field.copy_from_slice(&csize);
+        }
+    } else {
+        out.extend_from_slice(plane);
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Decoding a set of blocks, each into its own place, on as many threads as there are.
+
+use std::ops::Range;
+
+use super::block::BlockReader;
+use super::geometry::Geometry;
+use super::layout::Layout;
+use super::worker::{self, Worker};
+use crate::error::Result;
+use crate::exec::Executor;
+use crate::filters::{Reference, scratch};
+
+/// A part of a block and the place it goes to.
+pub(super) struct Target<'d> {
+    pub(super) block: usize,
+    part: Range<usize>,
+    pub(super) dst: &'d mut [u8],
+    outcome: Result<()>,
+}
+
+impl<'d> Target<'d> {
+    /// `part` counts from the start of the block and is as long as `dst`.
+    pub(super) fn new(block: usize, part: Range<usize>, dst: &'d mut [u8]) -> Self {
+        Self { block, part, dst, outcome: Ok(()) }
+    }
+
+    /// The parts of blocks that make up the bytes `range`, which is as long as `dst`.
+    pub(super) fn cover(
+        geometry: Geometry,
+        range: &Range<usize>,
+        mut dst: &'d mut [u8],
+    ) -> Vec<Self> {
+        let mut targets = Vec::new();
+        for block in geometry.blocks_of(range) {
+            let all = geometry.block_range(block);
+            let part = range.start.max(all.start) - all.start..range.end.min(all.end) - all.start;
+            let (head, tail) =
+                std::mem::take(&mut dst).split_at_mut_checked(part.len()).unwrap_or_default();
+            targets.push(Self::new(block, part, head));
+            dst = tail;
+        }
+        targets
+    }
+}
+
+/// The blocks of one chunk and the way to their bytes.
+pub(super) struct Blocks<'a, F> {
+    pub(super) layout: &'a Layout<'a>,
+    pub(super) reader: &'a BlockReader<'a>,
+    /// The position of a block in the chunk and its bytes from there on.
+    pub(super) bytes_of: F,
+}
+
+impl<'a, F> Blocks<'a, F>
+where
+    F: Fn(usize) -> Result<(usize, &'a [u8])> + Sync,
+{
+    /// Decodes all targets. The first block's error is the one that is told.
+    pub(super) fn decode(
+        &self,
+        executor: &Executor,
+        workers: &mut Vec<Worker>,
+        mut targets: Vec<Target<'_>>,
+    ) -> Result<()> {
+        let nbytes = targets.iter().map(|target| target.dst.len()).sum();
+        let threads = worker::useful_threads(executor, targets.len(), nbytes);
+        let workers = worker::at_least(workers, threads);
+        if !self.reader.pipeline.has_delta() {
+            return self.decode_from(executor, workers, &mut targets, Reference::Itself);
+        }
+        let first_len = self.layout.geometry().block_range(0).len();
+        match targets.split_first_mut() {
+            Some((first, rest)) if first.block == 0 && first.part == (0..first_len) => {
+                let alone = std::slice::from_mut(first);
+                self.decode_from(executor, workers, alone, Reference::Itself)?;
+                self.decode_from(executor, workers, rest, Reference::FirstBlock(first.dst))
+            }
+            Some(_) => {
+                let mut first_block = vec![0; first_len];
+                let mut first = [Target::new(0, 0..first_len, &mut first_block)];
+                self.decode_from(executor, workers, &mut first, Reference::Itself)?;
+                let reference = Reference::FirstBlock(&first_block);
+                self.decode_from(executor, workers, &mut targets, reference)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn decode_from(
+        &self,
+        executor: &Executor,
+        workers: &mut [Worker],
+        targets: &mut [Target<'_>],
+        reference: Reference<'_>,
+    ) -> Result<()> {
+        executor.for_each(workers, targets, |worker, _, target| {
+            target.outcome = self.decode_one(worker, target, reference);
+        });
+        targets.iter_mut().try_for_each(|target| std::mem::replace(&mut target.outcome, Ok(())))
+    }
+
+    fn decode_one(
+        &self,
+        worker: &mut Worker,
+        target: &mut Target<'_>,
+        reference: Reference<'_>,
+    ) -> Result<()> {
+        let block = target.block;
+        let reference = if block == 0 { Reference::Itself } else { reference };
+        let (position, bytes) = (self.bytes_of)(block)?;
+        let stream_count = self.layout.stream_count(block, bytes)?;
+        let len = self.layout.geometry().block_range(block).len();
+        let decoded = if target.part == (0..len) {
+            self.reader.decode(worker, bytes, stream_count, reference, target.dst)
+        } else {
+            let mut whole = std::mem::take(&mut worker.block);
+            let block_bytes = scratch(&mut whole, len);
+            let decoded = self.reader.decode(worker, bytes, stream_count, reference, block_bytes);
+            if let Some(part) = block_bytes.get(target.part.clone()) {
+                target.dst.copy_from_slice(part);
+            }
+            worker.block = whole;
+            decoded
+        };
+        decoded.map_err(|error| error.moved_by(position))
+    }
+}

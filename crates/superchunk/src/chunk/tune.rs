@@ -1,0 +1,143 @@
+//! The automatic choices of an encoder: block size, and whether blocks are split.
+//!
+//! Both are tuning only; any choice can be read. Block sizes follow the reference's tables, so that
+//! chunks of the same options have the same blocks.
+
+use crate::options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
+
+const KIB: usize = 1024;
+
+/// Inputs below this length become one block.
+const SMALLEST_CUT: usize = 32 * KIB;
+
+/// Blocks for codecs that gain from long windows (LZ4HC, Zlib, Zstd), in KiB, by level.
+const LONG_BLOCKS: [usize; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
+/// Blocks for the fast codecs, in KiB, by level.
+const SHORT_BLOCKS: [usize; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
+/// Streams of a split block, in KiB, by level.
+const SPLIT_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 64, 128, 256, 512];
+
+/// How an input is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// The bytes of a block, at least 1.
+    pub(super) blocksize: usize,
+    /// Whether full blocks have one stream for each byte of an item.
+    pub(super) split: bool,
+}
+
+/// Chooses for an input of `nbytes`.
+pub(super) fn cut(options: &CompressOptions, nbytes: usize) -> Cut {
+    let blocksize = match options.format {
+        ChunkFormat::Blosc2 => blosc2_blocksize(options, nbytes),
+        ChunkFormat::Blosc1 => blosc1_blocksize(options, nbytes),
+    };
+    let blocksize = whole_items(blocksize.min(nbytes), options.item_size).max(1);
+    Cut { blocksize, split: splits(options, options.item_size, blocksize) }
+}
+
+fn blosc2_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
+    if let Some(blocksize) = options.block_size {
+        return blocksize;
+    }
+    if options.level > 0 && splits(options, options.item_size, nbytes) {
+        let stream = by_level(&SPLIT_STREAMS, options.level);
+        return stream.saturating_mul(options.item_size).clamp(32 * KIB, 4 * KIB * KIB);
+    }
+    unsplit_blocksize(options, nbytes)
+}
+
+fn blosc1_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
+    let wanted = match options.block_size {
+        Some(blocksize) => blocksize.max(128),
+        None => unsplit_blocksize(options, nbytes),
+    };
+    if options.block_size.is_none() && splits(options, options.item_size, wanted) {
+        let streams = wanted.min(256 * KIB).saturating_mul(options.item_size);
+        return streams.clamp(64 * KIB, KIB * KIB);
+    }
+    wanted
+}
+
+fn unsplit_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
+    if nbytes < SMALLEST_CUT {
+        return nbytes;
+    }
+    match options.codec {
+        Codec::Lz4Hc | Codec::Zlib | Codec::Zstd => by_level(&LONG_BLOCKS, options.level),
+        _ => by_level(&SHORT_BLOCKS, options.level),
+    }
+}
+
+fn by_level(kib: &[usize; 10], level: u8) -> usize {
+    kib.get(usize::from(level)).copied().unwrap_or(SMALLEST_CUT / KIB) * KIB
+}
+
+/// Whether blocks of this size are split. A block without a whole item cannot be, and neither can
+/// items that the header does not record.
+fn splits(options: &CompressOptions, item_size: usize, blocksize: usize) -> bool {
+    if item_size > 255 || blocksize < item_size {
+        return false;
+    }
+    match (options.split, options.format) {
+        (SplitMode::Never, _) => false,
+        (SplitMode::Always, ChunkFormat::Blosc2) => true,
+        (SplitMode::Auto, ChunkFormat::Blosc2) => {
+            splits_well(options.codec, options.level)
+                && options.filters.contains(&Filter::Shuffle)
+                && item_size <= 16
+                && blocksize / item_size >= 32
+        }
+        // Readers of Blosc1 chunks apply these bounds themselves, whatever the flag says.
+        (SplitMode::Always, ChunkFormat::Blosc1) => item_size <= 16 && blocksize / item_size >= 128,
+        (SplitMode::Auto, ChunkFormat::Blosc1) => {
+            options.codec != Codec::Zstd && item_size <= 16 && blocksize / item_size >= 128
+        }
+    }
+}
+
+fn splits_well(codec: Codec, level: u8) -> bool {
+    match codec {
+        Codec::BloscLz | Codec::Lz4 => true,
+        Codec::Zstd => level <= 5,
+        _ => false,
+    }
+}
+
+/// Rounds down to whole items, but not to nothing.
+fn whole_items(blocksize: usize, item_size: usize) -> usize {
+    if blocksize > item_size { blocksize - blocksize % item_size } else { blocksize }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn cut_of(codec: Codec, level: u8, item_size: usize, nbytes: usize) -> Cut {
+        cut(&CompressOptions::new(item_size).with_codec(codec).with_level(level), nbytes)
+    }
+
+    #[test]
+    fn blocks_are_those_of_the_reference() {
+        // docs/formats/chunk.md, "automatic block size".
+        assert_eq!(cut_of(Codec::BloscLz, 5, 8, 4 * MIB), Cut { blocksize: 512 << 10, split: true });
+        assert_eq!(cut_of(Codec::Zstd, 6, 8, 4 * MIB), Cut { blocksize: 512 << 10, split: false });
+        assert_eq!(cut_of(Codec::Lz4, 9, 8, 9 * MIB), Cut { blocksize: 4 * MIB, split: true });
+        assert_eq!(cut_of(Codec::Lz4, 5, 7, 4 * MIB).blocksize, 7 * 64 << 10);
+        assert_eq!(cut_of(Codec::Zlib, 5, 3, 4 * MIB).blocksize, (256 << 10) / 3 * 3);
+    }
+
+    #[test]
+    fn a_block_never_exceeds_the_input_and_holds_whole_items() {
+        for nbytes in [1, 7, 8, 100, 1001, 40_000] {
+            for item_size in [1, 3, 8, 17, 255, 300, 5000] {
+                let cut = cut_of(Codec::Lz4, 5, item_size, nbytes);
+                assert!(cut.blocksize >= 1 && cut.blocksize <= nbytes);
+                assert!(cut.blocksize < item_size || cut.blocksize % item_size == 0);
+                assert!(!cut.split || cut.blocksize >= item_size);
+            }
+        }
+    }
+}

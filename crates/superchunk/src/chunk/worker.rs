@@ -1,0 +1,33 @@
+//! What one thread keeps between blocks: codec state and scratch buffers, grown once.
+
+use crate::codecs::CodecState;
+use crate::exec::Executor;
+
+/// Below this many bytes a second thread costs more than it brings.
+const WORTH_THREADS: usize = 128 * 1024;
+
+/// Reused by every block that the thread encodes or decodes; no result depends on it.
+#[derive(Default)]
+pub(super) struct Worker {
+    pub(super) codec: CodecState,
+    /// Decoded streams before filters are undone; codec output when encoding.
+    pub(super) streams: Vec<u8>,
+    /// Two buffers for the pipeline to go to and fro.
+    pub(super) a: Vec<u8>,
+    pub(super) b: Vec<u8>,
+    /// A whole block of which only a part is wanted.
+    pub(super) block: Vec<u8>,
+}
+
+/// How many threads should share `blocks` blocks of `nbytes` bytes in all.
+pub(super) fn useful_threads(executor: &Executor, blocks: usize, nbytes: usize) -> usize {
+    if nbytes < WORTH_THREADS { 1 } else { executor.thread_count().min(blocks).max(1) }
+}
+
+/// The first `count` workers, made when they are missing.
+pub(super) fn at_least(workers: &mut Vec<Worker>, count: usize) -> &mut [Worker] {
+    if workers.len() < count {
+        workers.resize_with(count, Worker::default);
+    }
+    workers.get_mut(..count).unwrap_or_default()
+}

@@ -1,0 +1,116 @@
+//! The codecs of the streams: which there are, how the header names them, how they are called.
+//!
+//! A codec turns one stream into fewer bytes, or says that it cannot (the stream is then stored
+//! raw). Decoding fills the given buffer exactly or fails; it never writes past it.
+
+mod ndlz;
+#[cfg(feature = "snappy")]
+mod snappy;
+mod state;
+mod train;
+mod wire_id;
+#[cfg(feature = "zlib")]
+mod zlib;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+pub(crate) use state::CodecState;
+pub(crate) use train::pick_dictionary_content;
+pub(crate) use wire_id::CodecId;
+
+use std::sync::Arc;
+
+use crate::block_shape::BlockShape;
+use crate::error::{Error, Result};
+use crate::registry::{Registry, UserCodec};
+
+/// A codec ready to be called.
+pub(crate) enum Method {
+    BloscLz,
+    Lz4,
+    Lz4Hc,
+    #[cfg(feature = "snappy")]
+    Snappy,
+    #[cfg(feature = "zlib")]
+    Zlib,
+    #[cfg(feature = "zstd")]
+    Zstd,
+    NdLz {
+        cell: usize,
+        plane: Option<[usize; 2]>,
+    },
+    User {
+        codec: Arc<dyn UserCodec>,
+        meta: u8,
+    },
+}
+
+impl Method {
+    /// Finds the codec that a header names. `shape` is needed to encode NDLZ only.
+    pub(crate) fn resolve(
+        id: CodecId,
+        shape: Option<&BlockShape>,
+        registry: &Registry,
+    ) -> Result<Self> {
+        match id {
+            CodecId::BLOSCLZ => Ok(Self::BloscLz),
+            CodecId::LZ4 => Ok(Self::Lz4),
+            CodecId::LZ4HC => Ok(Self::Lz4Hc),
+            CodecId::SNAPPY => snappy_method(),
+            CodecId::ZLIB => zlib_method(),
+            CodecId::ZSTD => zstd_method(),
+            CodecId { format: CodecId::REGISTERED, id: CodecId::NDLZ, meta } => {
+                ndlz_method(meta, shape)
+            }
+            CodecId { format: CodecId::REGISTERED, id: id @ 33.., meta } => {
+                Ok(Self::User { codec: registry.codec(id)?, meta })
+            }
+            CodecId { format, id, .. } => Err(Error::unsupported(format!(
+                "codec format {format} (codec id {id}) is not defined"
+            ))),
+        }
+    }
+}
+
+fn ndlz_method(meta: u8, shape: Option<&BlockShape>) -> Result<Method> {
+    if !matches!(meta, 4 | 8) {
+        return Err(Error::unsupported(format!("NDLZ has cells of side 4 or 8, not {meta}")));
+    }
+    let plane = shape.and_then(|shape| shape.dims().try_into().ok());
+    Ok(Method::NdLz { cell: usize::from(meta), plane })
+}
+
+#[cfg(feature = "snappy")]
+fn snappy_method() -> Result<Method> {
+    Ok(Method::Snappy)
+}
+
+#[cfg(not(feature = "snappy"))]
+fn snappy_method() -> Result<Method> {
+    Err(not_built_in("snappy"))
+}
+
+#[cfg(feature = "zlib")]
+fn zlib_method() -> Result<Method> {
+    Ok(Method::Zlib)
+}
+
+#[cfg(not(feature = "zlib"))]
+fn zlib_method() -> Result<Method> {
+    Err(not_built_in("zlib"))
+}
+
+#[cfg(feature = "zstd")]
+fn zstd_method() -> Result<Method> {
+    Ok(Method::Zstd)
+}
+
+#[cfg(not(feature = "zstd"))]
+fn zstd_method() -> Result<Method> {
+    Err(not_built_in("zstd"))
+}
+
+#[cfg(not(all(feature = "snappy", feature = "zlib", feature = "zstd")))]
+fn not_built_in(name: &str) -> Error {
+    Error::unsupported(format!("this build of superchunk lacks the codec {name}: enable its feature"))
+}

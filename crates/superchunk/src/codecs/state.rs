@@ -1,0 +1,83 @@
+//! The memory of the codecs: hash tables and contexts, made on first use and kept.
+
+use superchunk_kernels::{blosclz, lz4};
+
+use super::{Method, ndlz};
+use crate::error::{Error, Result};
+
+/// What one worker keeps between streams. Results never depend on it.
+#[derive(Default)]
+pub(crate) struct CodecState {
+    blosclz: Option<blosclz::Encoder>,
+    lz4: Option<lz4::Encoder>,
+    lz4hc: Option<lz4::HcEncoder>,
+    #[cfg(feature = "zlib")]
+    zlib: Option<super::zlib::Zlib>,
+    #[cfg(feature = "zstd")]
+    zstd: Option<super::zstd::Zstd>,
+}
+
+impl CodecState {
+    /// Compresses one stream; `None` when it does not fit `dst`. `level` is 1 to 9.
+    pub(crate) fn compress(
+        &mut self,
+        method: &Method,
+        level: u8,
+        dict: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Option<usize>> {
+        Ok(match method {
+            Method::BloscLz => self.blosclz.get_or_insert_default().compress(level, src, dst),
+            Method::Lz4 => {
+                let acceleration = u32::from(10u8.saturating_sub(level));
+                self.lz4.get_or_insert_default().compress(acceleration, dict, src, dst)
+            }
+            Method::Lz4Hc => self.lz4hc.get_or_insert_default().compress(level, dict, src, dst),
+            #[cfg(feature = "snappy")]
+            Method::Snappy => return Err(Error::unsupported("snappy streams can only be read")),
+            #[cfg(feature = "zlib")]
+            Method::Zlib => {
+                let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
+                zlib.compress(level, src, dst)
+            }
+            #[cfg(feature = "zstd")]
+            Method::Zstd => {
+                let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
+                zstd.compress(super::zstd::level_of(level), dict, src, dst)
+            }
+            Method::NdLz { cell, plane } => match plane {
+                Some(plane) => ndlz::compress(*cell, *plane, src, dst),
+                None => return Err(Error::invalid("NDLZ needs the shape of a 2-D block")),
+            },
+            Method::User { codec, meta } => codec.compress(*meta, src, dst)?,
+        })
+    }
+
+    /// Decompresses one stream, which must fill `dst` exactly.
+    pub(crate) fn decompress(
+        &mut self,
+        method: &Method,
+        dict: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<()> {
+        match method {
+            Method::BloscLz => blosclz::decompress(src, dst)?,
+            Method::Lz4 | Method::Lz4Hc => lz4::decompress(dict, src, dst)?,
+            #[cfg(feature = "snappy")]
+            Method::Snappy => super::snappy::decompress(src, dst)?,
+            #[cfg(feature = "zlib")]
+            Method::Zlib => {
+                self.zlib.get_or_insert_with(super::zlib::Zlib::new).decompress(src, dst)?;
+            }
+            #[cfg(feature = "zstd")]
+            Method::Zstd => {
+                self.zstd.get_or_insert_with(super::zstd::Zstd::new).decompress(dict, src, dst)?;
+            }
+            Method::NdLz { cell, .. } => ndlz::decompress(*cell, src, dst)?,
+            Method::User { codec, meta } => codec.decompress(*meta, src, dst)?,
+        }
+        Ok(())
+    }
+}

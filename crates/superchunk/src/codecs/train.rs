@@ -1,0 +1,216 @@
+//! Chooses the content of a dictionary: the bytes that many streams of a chunk have in common.
+//!
+//! The result is *raw content*, no trained Zstandard dictionary with a header and entropy tables.
+//! Every reader takes both forms, LZ4 knows no other, and raw content packed better or equally in
+//! most measurements: the streams of a chunk are long enough to pay for their own tables.
+//!
+//! How, after the COVER method (Liao, Petri, Moffat, Wirth 2016):
+//!
+//! 1. Every 8-byte *word* is counted once per sample that contains it. The gain of a word is the
+//!    number of samples in which the dictionary would save it from being spelled out.
+//! 2. The samples are cut into *epochs*, as many as segments fit the dictionary. Each epoch gives
+//!    the [`SEGMENT`]-byte window with the largest sum of gains of its distinct words, whose words
+//!    are then worth nothing to later epochs. A window that gains too little is not taken, since
+//!    the dictionary is stored uncompressed.
+//! 3. The best segments go last: nearest to the data, so that offsets to them are short.
+//!
+//! The outcome depends on the arguments alone.
+
+use std::cmp::Reverse;
+
+/// Bytes in a word, the shortest repetition that counts.
+const WORD: usize = 8;
+/// Bytes in the windows that a dictionary is made of.
+const SEGMENT: usize = 256;
+/// Gain per byte below which a segment is not worth the room it takes.
+const MIN_GAIN: u64 = 4;
+/// No more bytes than this are looked at; larger inputs are thinned out by whole samples.
+const MAX_ANALYSED: usize = 1 << 20;
+/// Base-2 logarithm of the number of cells in the table of words.
+const TABLE_BITS: u32 = 18;
+/// What readers take for the start of a trained dictionary.
+const TRAINED_MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
+
+/// Picks at most `capacity` bytes that streams of `sample_size` bytes, concatenated in `samples`,
+/// have in common, to be used as a raw-content dictionary.
+///
+/// `None` if they do not share enough to pay for a dictionary.
+pub(crate) fn pick_dictionary_content(
+    samples: &[u8],
+    sample_size: usize,
+    capacity: usize,
+) -> Option<Vec<u8>> {
+    if sample_size < WORD || capacity < WORD || samples.len() < 2 * sample_size {
+        return None;
+    }
+    let stride = samples.len().div_ceil(MAX_ANALYSED).max(1);
+    let analysed: Vec<&[u8]> = samples.chunks(sample_size).step_by(stride).collect();
+    let mut words = WordTable::count(&analysed);
+    let mut picked = pick_segments(&analysed, &mut words, stride, capacity);
+    // A stable sort, and ties keep their order: nothing depends on addresses or hashing.
+    picked.sort_by_key(|segment| Reverse(segment.gain));
+    let mut content = Vec::with_capacity(capacity);
+    let mut room = capacity;
+    let mut kept = Vec::new();
+    for segment in picked {
+        let bytes = segment.bytes.get(..segment.bytes.len().min(room)).unwrap_or_default();
+        room -= bytes.len();
+        kept.push(bytes);
+    }
+    for bytes in kept.iter().rev() {
+        content.extend_from_slice(bytes);
+    }
+    while content.starts_with(&TRAINED_MAGIC) {
+        content.remove(0);
+    }
+    (content.len() >= WORD).then_some(content)
+}
+
+/// A piece of a sample that goes into the dictionary.
+struct Segment<'a> {
+    bytes: &'a [u8],
+    gain: u64,
+}
+
+/// How many samples contain a word. Words share cells by their hash; the cell knows its owner.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    word: u64,
+    /// Number of samples that contain the word.
+    samples: u32,
+    /// One more than the index of the last sample that did.
+    last_sample: u32,
+    /// Occurrences in the window that is being scored.
+    in_window: u32,
+}
+
+/// The counted words.
+struct WordTable {
+    cells: Vec<Cell>,
+}
+
+impl WordTable {
+    /// Counts the words of `samples`.
+    fn count(samples: &[&[u8]]) -> Self {
+        let mut table = Self { cells: vec![Cell::default(); 1 << TABLE_BITS] };
+        for (index, sample) in (1_u32..).zip(samples) {
+            for word in words_of(sample) {
+                let Some(cell) = table.cells.get_mut(cell_of(word)) else { continue };
+                if cell.word != word || cell.samples == 0 {
+                    // A word seen in one sample only gives way, one that was repeated stays.
+                    if cell.samples > 1 {
+                        continue;
+                    }
+                    *cell = Cell { word, samples: 1, last_sample: index, in_window: 0 };
+                } else if cell.last_sample != index {
+                    cell.last_sample = index;
+                    cell.samples = cell.samples.saturating_add(1);
+                }
+            }
+        }
+        table
+    }
+
+    /// The gain of adding `word` to the window: nothing if it is there already.
+    fn enter(&mut self, word: u64) -> u64 {
+        match self.cells.get_mut(cell_of(word)) {
+            Some(cell) if cell.word == word => {
+                cell.in_window += 1;
+                if cell.in_window == 1 { cell.gain() } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    /// The gain lost when an occurrence of `word` leaves the window.
+    fn leave(&mut self, word: u64) -> u64 {
+        match self.cells.get_mut(cell_of(word)) {
+            Some(cell) if cell.word == word => {
+                cell.in_window = cell.in_window.saturating_sub(1);
+                if cell.in_window == 0 { cell.gain() } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    /// Makes the words of a chosen segment worth nothing.
+    fn spend(&mut self, segment: &[u8]) {
+        for word in words_of(segment) {
+            if let Some(cell) = self.cells.get_mut(cell_of(word)).filter(|cell| cell.word == word) {
+                cell.samples = 1;
+            }
+        }
+    }
+}
+
+impl Cell {
+    /// Samples that would profit, besides the one that the word is taken from.
+    fn gain(&self) -> u64 {
+        u64::from(self.samples.saturating_sub(1))
+    }
+}
+
+/// Takes the best window of each epoch, if it is worth it.
+fn pick_segments<'a>(
+    samples: &[&'a [u8]],
+    words: &mut WordTable,
+    stride: usize,
+    capacity: usize,
+) -> Vec<Segment<'a>> {
+    let epochs = capacity.div_ceil(SEGMENT);
+    let per_epoch = samples.len().div_ceil(epochs).max(1);
+    // Thinned-out samples stand for all of them.
+    let weight = u64::try_from(stride).unwrap_or(1);
+    let mut picked = Vec::new();
+    for epoch in samples.chunks(per_epoch) {
+        // With fewer samples than epochs, a sample gives several segments.
+        for _ in 0..epochs.div_ceil(samples.len().div_ceil(per_epoch)) {
+            let Some(best) = best_window(epoch, words) else { break };
+            let cost = MIN_GAIN * u64::try_from(best.bytes.len()).unwrap_or(u64::MAX);
+            if best.gain.saturating_mul(weight) < cost {
+                break;
+            }
+            words.spend(best.bytes);
+            picked.push(best);
+        }
+    }
+    picked
+}
+
+/// The window of the largest gain in `samples`; the first one of several.
+fn best_window<'a>(samples: &[&'a [u8]], words: &mut WordTable) -> Option<Segment<'a>> {
+    let mut best: Option<Segment<'a>> = None;
+    for sample in samples {
+        let length = SEGMENT.min(sample.len());
+        let in_window = length.saturating_sub(WORD) + 1;
+        let mut gain = 0_u64;
+        let mut leaving = words_of(sample);
+        for (at, word) in words_of(sample).enumerate() {
+            gain += words.enter(word);
+            let Some(start) = (at + 1).checked_sub(in_window) else { continue };
+            if best.as_ref().is_none_or(|best| gain > best.gain) {
+                let bytes = sample.get(start..start + length).unwrap_or_default();
+                best = Some(Segment { bytes, gain });
+            }
+            gain = gain.saturating_sub(leaving.next().map_or(0, |word| words.leave(word)));
+        }
+        // Empty the window again.
+        for word in leaving {
+            words.leave(word);
+        }
+    }
+    best.filter(|best| best.gain > 0)
+}
+
+/// The words that start at each byte of `bytes`.
+fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.windows(WORD).map(|word| {
+        word.first_chunk::<WORD>().map_or(0, |word| u64::from_le_bytes(*word))
+    })
+}
+
+/// The table's cell for a word: the top bits of a multiplicative hash.
+fn cell_of(word: u64) -> usize {
+    let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    usize::try_from(hash >> (u64::BITS - TABLE_BITS)).unwrap_or(0)
+}

@@ -1,0 +1,186 @@
+//! Zlib streams (RFC 1950): the two-byte header `78 ..`, DEFLATE blocks, a big-endian Adler-32.
+//!
+//! The work is done by zlib-rs, whose encoder writes the bytes of zlib-ng. Both directions keep
+//! their state between streams, since allocating and clearing it costs more than a short stream.
+//! A stream always is one whole buffer here, so each direction is a single call that must finish.
+
+use superchunk_kernels::Malformed;
+use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status};
+
+/// Base-2 logarithm of the window, the largest that the format knows.
+const WINDOW_BITS: u8 = 15;
+
+/// A zlib encoder and decoder; each half is created when first used.
+#[derive(Default)]
+pub(crate) struct Zlib {
+    encoder: Option<Encoder>,
+    decoder: Option<Inflate>,
+}
+
+/// The encoder's state, and the level it is set to.
+struct Encoder {
+    level: u8,
+    deflate: Deflate,
+}
+
+impl Zlib {
+    /// A codec that has not allocated anything yet.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compresses `src` as one stream into `dst` and gives its length.
+    ///
+    /// `None` means that the stream does not fit `dst`, which then holds a part of it. Levels go
+    /// from 0 to 9; higher ones count as 9.
+    pub(crate) fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        let deflate = self.encoder_at(level.min(9))?;
+        match deflate.compress(src, dst, DeflateFlush::Finish) {
+            Ok(Status::StreamEnd) => usize::try_from(deflate.total_out()).ok(),
+            _ => None,
+        }
+    }
+
+    /// Expands the stream at the start of `src`, which must fill `dst` exactly; bytes after the
+    /// end of the stream are left alone.
+    pub(crate) fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
+        let inflate = self.decoder.get_or_insert_with(|| Inflate::new(true, WINDOW_BITS));
+        inflate.reset(true);
+        let status = inflate.decompress(src, dst, InflateFlush::Finish);
+        let filled = usize::try_from(inflate.total_out()) == Ok(dst.len());
+        let reason = match status {
+            Ok(Status::StreamEnd) if filled => return Ok(()),
+            Ok(Status::StreamEnd) => "zlib stream is shorter than its block",
+            Ok(_) if filled => "zlib stream is longer than its block or cut short",
+            Ok(_) => "zlib stream is cut short",
+            Err(InflateError::NeedDict { .. }) => "zlib stream needs a preset dictionary",
+            Err(InflateError::MemError) => "no memory to decode the zlib stream",
+            Err(_) => "zlib stream is corrupt",
+        };
+        Err(Malformed { at: usize::try_from(inflate.total_in()).unwrap_or(0), reason })
+    }
+
+    /// The encoder, ready for a new stream at `level`.
+    fn encoder_at(&mut self, level: u8) -> Option<&mut Deflate> {
+        let encoder = self.encoder.get_or_insert_with(|| Encoder {
+            level,
+            deflate: Deflate::new(i32::from(level), true, WINDOW_BITS),
+        });
+        // Reset first: changing the level of a stream under way would flush it.
+        encoder.deflate.reset();
+        if encoder.level != level {
+            encoder.deflate.set_level(i32::from(level)).ok()?;
+            encoder.level = level;
+            // The match finder is chosen at reset, from the level.
+            encoder.deflate.reset();
+        }
+        Some(&mut encoder.deflate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `b"hello hello hello hello"` by the reference implementation (level 6): a stored fact.
+    const HELLO: [u8; 16] = [
+        0x78, 0x9c, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x27, 0x01, 0x68, 0x03, 0x08,
+        0xb1,
+    ];
+
+    fn text(len: usize) -> Vec<u8> {
+        let mut state = 12345_u32;
+        (0..len)
+            .map(|i| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                if i % 7 < 4 { (i / 512) as u8 } else { b'a' + (state >> 28) as u8 }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn round_trips_at_every_level_in_any_order() {
+        let mut codec = Zlib::new();
+        for len in [0, 1, 5, 300, 70_000] {
+            let plain = text(len);
+            let mut packed = vec![0; len + 100];
+            for level in [5, 1, 9, 0, 3, 2, 8, 7, 6, 4, 1, 9] {
+                let n = codec.compress(level, &plain, &mut packed).unwrap();
+                assert_eq!(packed[0], 0x78);
+                let mut back = vec![0xee; len];
+                assert_eq!(codec.decompress(&packed[..n], &mut back), Ok(()));
+                assert_eq!(back, plain, "level {level} length {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_reused_encoder_writes_the_bytes_of_a_fresh_one() {
+        let mut reused = Zlib::new();
+        let plain = text(50_000);
+        for level in [1, 9, 2, 0, 5, 6, 3, 1] {
+            let mut a = vec![0; 60_000];
+            let mut b = vec![0; 60_000];
+            assert_eq!(reused.compress(level, &plain, &mut a[..200]), None);
+            let n = reused.compress(level, &plain, &mut a).unwrap();
+            let m = Zlib::new().compress(level, &plain, &mut b).unwrap();
+            assert_eq!(a[..n], b[..m], "level {level}");
+        }
+    }
+
+    #[test]
+    fn gives_up_when_the_stream_does_not_fit() {
+        let mut codec = Zlib::new();
+        let plain = text(20_000);
+        let mut packed = vec![0; 30_000];
+        let n = codec.compress(5, &plain, &mut packed).unwrap();
+        for room in [0, 1, 2, 50, n / 2, n - 1] {
+            assert_eq!(codec.compress(5, &plain, &mut vec![0; room]), None, "{room} bytes");
+        }
+        assert_eq!(codec.compress(5, &plain, &mut vec![0; n]), Some(n));
+    }
+
+    #[test]
+    fn reads_a_known_stream_and_tolerates_bytes_after_it() {
+        let mut codec = Zlib::new();
+        let mut plain = [0; 23];
+        assert_eq!(codec.decompress(&HELLO, &mut plain), Ok(()));
+        assert_eq!(&plain, b"hello hello hello hello");
+        let mut longer = HELLO.to_vec();
+        longer.extend_from_slice(b"whatever follows");
+        plain.fill(0);
+        assert_eq!(codec.decompress(&longer, &mut plain), Ok(()));
+        assert_eq!(&plain, b"hello hello hello hello");
+    }
+
+    #[test]
+    fn refuses_every_other_length_and_every_cut() {
+        let mut codec = Zlib::new();
+        for len in (0..60).filter(|&len| len != 23) {
+            assert!(codec.decompress(&HELLO, &mut vec![0; len]).is_err(), "{len} bytes");
+        }
+        for cut in 0..HELLO.len() {
+            assert!(codec.decompress(&HELLO[..cut], &mut [0; 23]).is_err(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn mutated_streams_are_refused_or_decode_to_what_their_checksum_says() {
+        let mut codec = Zlib::new();
+        let plain = text(3000);
+        let mut packed = vec![0; 3000];
+        let n = codec.compress(6, &plain, &mut packed).unwrap();
+        packed.truncate(n);
+        for at in 2..n {
+            for bit in 0..8 {
+                let mut bad = packed.clone();
+                bad[at] ^= 1 << bit;
+                let mut back = vec![0; plain.len()];
+                if codec.decompress(&bad, &mut back).is_ok() {
+                    // Only bits that carry no data (padding before the checksum) may change.
+                    assert_eq!(back, plain, "bit {bit} of byte {at}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The one error type of the library: a kind to match on, a place to look at, a sentence to read.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The result of everything that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, where, and in words.
+///
+/// ```
+/// use superchunk::{chunk, ErrorKind};
+///
+/// let error = chunk::decompress(&[2, 1, 0]).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Truncated);
+/// assert_eq!(error.place().unwrap().format, "chunk");
+/// ```
+pub struct Error(Box<Inner>);
+
+/// What a caller may want to tell apart.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The bytes contradict the format or themselves.
+    Corrupt,
+    /// The bytes end too early; more of them could cure it.
+    Truncated,
+    /// The bytes are valid, but need something that is not built in or not registered.
+    Unsupported,
+    /// The caller asked for something impossible.
+    InvalidArgument,
+    /// Going on would exceed the caller's [`Limits`](crate::Limits) or those of the format.
+    LimitExceeded,
+    /// There is nothing of that name.
+    NotFound,
+    /// Another writer holds it.
+    Locked,
+    /// The operating system said no.
+    Io,
+}
+
+/// Where an error was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The structure being read, such as `chunk` or `frame`.
+    pub format: &'static str,
+    /// The field or part, in the format's own spelling.
+    pub field: &'static str,
+    /// Its position, in bytes from the start of the structure.
+    pub offset: Option<u64>,
+}
+
+struct Inner {
+    kind: ErrorKind,
+    message: Cow<'static, str>,
+    place: Option<Place>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+// A `Result<usize>` stays two words.
+const _: () = assert!(size_of::<Error>() == size_of::<usize>());
+
+impl Error {
+    /// An error of this kind, with a sentence that says what is wrong and, if possible, what to do.
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), place: None, source: None }))
+    }
+
+    /// The bytes contradict the format or themselves.
+    pub fn corrupt(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Corrupt, message)
+    }
+
+    /// The bytes end too early.
+    pub fn truncated(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Truncated, message)
+    }
+
+    /// Valid, but not available in this build or registry.
+    pub fn unsupported(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Unsupported, message)
+    }
+
+    /// The caller asked for something impossible.
+    pub fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    /// A limit of the caller or of the format would be exceeded.
+    pub fn limit(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::LimitExceeded, message)
+    }
+
+    /// The same error with the place it was found at, unless it knows a closer one already.
+    #[must_use]
+    pub fn at(mut self, format: &'static str, field: &'static str, offset: usize) -> Self {
+        let offset = u64::try_from(offset).ok();
+        self.0.place.get_or_insert(Place { format, field, offset });
+        self
+    }
+
+    /// The same error with its place moved by `base` bytes: a part tells positions from its own
+    /// start, the whole knows where the part begins.
+    #[must_use]
+    pub fn moved_by(mut self, base: usize) -> Self {
+        if let Some(offset) = self.0.place.as_mut().and_then(|place| place.offset.as_mut()) {
+            *offset = offset.saturating_add(u64::try_from(base).unwrap_or(u64::MAX));
+        }
+        self
+    }
+
+    /// The same error with the error that caused it.
+    #[must_use]
+    pub fn because(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Box::new(source));
+        self
+    }
+
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Where it was found, if it was found in stored bytes.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.0.place
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(place) = self.0.place else { return f.write_str(&self.0.message) };
+        write!(f, "{} {}: {}", place.format, place.field, self.0.message)?;
+        match place.offset {
+            Some(offset) => write!(f, ", at byte {offset}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| &**source as _)
+    }
+}
+
+impl From<superchunk_kernels::Malformed> for Error {
+    fn from(malformed: superchunk_kernels::Malformed) -> Self {
+        Self::corrupt(malformed.reason).at("chunk", "stream", malformed.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_reads_as_place_sentence_offset() {
+        let error = Error::corrupt("blocksize is 0").at("chunk", "blocksize", 8);
+        assert_eq!(error.to_string(), "chunk blocksize: blocksize is 0, at byte 8");
+        assert_eq!(format!("{error:?}"), "Corrupt: chunk blocksize: blocksize is 0, at byte 8");
+    }
+
+    #[test]
+    fn the_closest_place_wins_and_moves_with_its_part() {
+        let error = Error::corrupt("bad").at("chunk", "stream", 3).moved_by(40).at("frame", "x", 1);
+        assert_eq!(error.place().unwrap().offset, Some(43));
+        assert_eq!(error.place().unwrap().field, "stream");
+    }
+}

@@ -1,0 +1,46 @@
+//! Every Blosc-family format in one safe Rust library.
+//!
+//! ```
+//! use superchunk::{chunk, Codec, CompressOptions, Filter};
+//!
+//! let readings: Vec<f32> = (0..10_000).map(|i| 20.0 + (i % 100) as f32).collect();
+//!
+//! // One call each way; the item size comes from the type.
+//! let options = CompressOptions::of::<f32>().with_codec(Codec::Zstd);
+//! let packed = chunk::compress_items(&readings, &options)?;
+//! assert_eq!(chunk::decompress_items::<f32>(&packed)?, readings);
+//!
+//! // Items 500 to 502 alone: only the block that holds them is decoded.
+//! let mut some = [0; 2 * 4];
+//! chunk::Decoder::new().read_items(&packed, 500..502, &mut some)?;
+//! assert_eq!(some[..4], 20.0f32.to_le_bytes());
+//! # Ok::<(), superchunk::Error>(())
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
+//!
+//! The crate forbids `unsafe`, has no global state, reads no environment variables, and treats
+//! every input as hostile: bad bytes give an [`Error`], never a panic, and [`Limits`] bound what
+//! they can make it allocate.
+
+#![forbid(unsafe_code)]
+
+mod block_shape;
+pub mod chunk;
+mod codecs;
+mod error;
+mod exec;
+mod filters;
+mod limits;
+mod options;
+mod registry;
+mod wire;
+
+pub use block_shape::BlockShape;
+pub use error::{Error, ErrorKind, Place, Result};
+pub use exec::Executor;
+pub use limits::Limits;
+pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
+pub use registry::{Registry, UserCodec, UserFilter};

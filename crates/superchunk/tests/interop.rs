@@ -1,0 +1,285 @@
+//! The real libraries read what we write, and we read what they write.
+//!
+//! Peers: C-Blosc2 of today and of 2024, C-Blosc 1 through python-blosc and numcodecs. The matrix is
+//! run in full on short buffers; on long ones it is thinned out evenly.
+
+use superchunk::chunk::{self, Decoder};
+use superchunk::{ChunkFormat, Codec, CompressOptions, Executor, Filter, SplitMode};
+use superchunk_testkit::peers::{Answer, Peer, PeerKind, PeerParams, Request};
+use superchunk_testkit::samples::mixed;
+
+const CODECS: [(Codec, u8); 5] = [
+    (Codec::BloscLz, 0),
+    (Codec::Lz4, 1),
+    (Codec::Lz4Hc, 2),
+    (Codec::Zlib, 4),
+    (Codec::Zstd, 5),
+];
+const LEVELS: [u8; 4] = [0, 1, 5, 9];
+const ITEM_SIZES: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 17, 32, 255, 256, 300];
+const SHORT: [usize; 11] = [0, 1, 15, 16, 17, 31, 32, 33, 127, 128, 1003];
+const SPLITS: [(SplitMode, u8); 3] =
+    [(SplitMode::Auto, 4), (SplitMode::Always, 1), (SplitMode::Never, 2)];
+
+/// Our name and the peer's numbers for each pipeline of the matrix.
+fn pipelines(item_size: usize) -> Vec<(Vec<Filter>, Vec<(u8, u8)>)> {
+    let group = u8::try_from(item_size).unwrap_or(1);
+    let mut pipelines = vec![
+        (vec![], vec![]),
+        (vec![Filter::Shuffle], vec![(1, 0)]),
+        (vec![Filter::BitShuffle], vec![(2, 0)]),
+        (vec![Filter::Delta, Filter::Shuffle], vec![(3, 0), (1, 0)]),
+        (vec![Filter::Shuffle, Filter::ByteDelta(0)], vec![(1, 0), (35, group)]),
+    ];
+    if matches!(item_size, 4 | 8) {
+        pipelines.push((vec![Filter::TruncPrec(12), Filter::Shuffle], vec![(4, 12), (1, 0)]));
+    }
+    pipelines
+}
+
+/// One cell of the matrix.
+struct Cell {
+    options: CompressOptions,
+    params: PeerParams,
+    bytes: Vec<u8>,
+}
+
+impl Cell {
+    fn told(&self) -> String {
+        format!("{} bytes, {:?}", self.bytes.len(), self.params)
+    }
+
+    /// What lossy filters leave: our own definition is checked against the peer's below.
+    fn is_lossy(&self) -> bool {
+        self.params.filters.iter().any(|(id, _)| *id == 4)
+    }
+}
+
+/// All cells, of which every `step`-th is kept; `sizes` are lengths of the input.
+fn matrix(sizes: &[usize], levels: &[u8], step: usize) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut number = 0;
+    for item_size in ITEM_SIZES {
+        for &size in sizes {
+            for (codec, peer_codec) in CODECS {
+                for &level in levels {
+                    for (filters, peer_filters) in pipelines(item_size) {
+                        for (split, peer_split) in SPLITS {
+                            number += 1;
+                            if number % step != 0 {
+                                continue;
+                            }
+                            let options = CompressOptions::new(item_size)
+                                .with_codec(codec)
+                                .with_level(level)
+                                .with_filters(filters.clone())
+                                .with_split(split);
+                            let params = PeerParams {
+                                codec: peer_codec,
+                                level,
+                                split: peer_split,
+                                filters: peer_filters.clone(),
+                                ..PeerParams::new(u32::try_from(item_size).unwrap())
+                            };
+                            let bytes = mixed(size, item_size, number as u64);
+                            cells.push(Cell { options, params, bytes });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// The peer decodes our chunks to the same bytes as we do.
+fn check_ours(peer: &mut Peer, cells: &[Cell]) {
+    for cells in cells.chunks(500) {
+        let chunks: Vec<Vec<u8>> = cells
+            .iter()
+            .map(|cell| chunk::compress(&cell.bytes, &cell.options).unwrap())
+            .collect();
+        let requests: Vec<Request<'_>> =
+            chunks.iter().map(|chunk| Request::Decompress(chunk)).collect();
+        for ((cell, chunk), answer) in cells.iter().zip(&chunks).zip(peer.ask_all(&requests)) {
+            let decoded = answer.unwrap_or_else(|words| panic!("{words}: {}", cell.told()));
+            assert!(chunk::decompress(chunk).unwrap() == decoded, "{}", cell.told());
+            assert!(cell.is_lossy() || decoded == cell.bytes, "{}", cell.told());
+        }
+    }
+}
+
+/// We decode the peer's chunks to the bytes that went in. `readable` tells which of them the peer
+/// can read itself; a chunk it cannot read must be recovered or refused, never misread.
+fn check_theirs(peer: &mut Peer, cells: &[Cell]) {
+    for cells in cells.chunks(500) {
+        let requests: Vec<Request<'_>> =
+            cells.iter().map(|cell| Request::Compress(cell.params.clone(), &cell.bytes)).collect();
+        let chunks: Vec<Answer> = peer.ask_all(&requests);
+        let written: Vec<(&Cell, Vec<u8>)> = cells
+            .iter()
+            .zip(chunks)
+            .filter_map(|(cell, chunk)| match chunk {
+                Ok(chunk) => Some((cell, chunk)),
+                // The reference refuses to write what it could not read: splitting empty streams.
+                Err(words) => {
+                    assert!(cell.params.split == 1, "{words}: {}", cell.told());
+                    None
+                }
+            })
+            .collect();
+        let requests: Vec<Request<'_>> =
+            written.iter().map(|(_, chunk)| Request::Decompress(chunk)).collect();
+        for ((cell, chunk), answer) in written.iter().zip(peer.ask_all(&requests)) {
+            match (chunk::decompress(chunk), answer) {
+                (Ok(ours), Ok(theirs)) if cell.is_lossy() || tail_is_lost(cell) => {
+                    assert!(ours == theirs, "{}", cell.told());
+                }
+                (Ok(ours), _) => assert!(ours == cell.bytes, "{}", cell.told()),
+                (Err(error), Ok(_)) => panic!("{error}: {}", cell.told()),
+                (Err(_), Err(_)) => {}
+            }
+        }
+    }
+}
+
+/// The reference's delta does not write the bytes behind the last whole word.
+fn tail_is_lost(cell: &Cell) -> bool {
+    cell.params.filters.iter().any(|(id, _)| *id == 3)
+}
+
+#[test]
+fn c_blosc2_reads_every_short_chunk_of_ours() {
+    check_ours(&mut Peer::spawn(PeerKind::Blosc2), &matrix(&SHORT, &LEVELS, 1));
+}
+
+#[test]
+fn we_read_every_short_chunk_of_c_blosc2() {
+    check_theirs(&mut Peer::spawn(PeerKind::Blosc2), &matrix(&SHORT, &LEVELS, 1));
+}
+
+/// Around one block and several blocks of the automatic sizes.
+const MIDDLE: [usize; 5] = [32_767, 32_768, 65_537, 131_071, 300_001];
+
+#[test]
+fn chunks_of_several_blocks_cross_both_ways() {
+    let cells = matrix(&MIDDLE, &[1, 5], 17);
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    check_ours(&mut peer, &cells);
+    check_theirs(&mut peer, &cells);
+    let slow = matrix(&[70_001], &[9], 31);
+    check_ours(&mut peer, &slow);
+    check_theirs(&mut peer, &slow);
+}
+
+#[test]
+fn chunks_of_four_megabytes_and_a_bit_cross_both_ways() {
+    let cells = matrix(&[(4 << 20) + 13], &[1, 5], 53);
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    for cells in cells.chunks(20) {
+        check_ours(&mut peer, cells);
+        check_theirs(&mut peer, cells);
+    }
+}
+
+#[test]
+fn an_older_c_blosc2_reads_ours() {
+    let mut peer = Peer::spawn(PeerKind::Blosc2Old);
+    let cells = matrix(&[0, 17, 128, 1003, 40_001], &LEVELS, 7);
+    check_ours(&mut peer, &cells);
+    check_theirs(&mut peer, &cells);
+}
+
+#[test]
+fn blosc1_chunks_cross_both_ways() {
+    for kind in [PeerKind::Blosc1, PeerKind::Numcodecs] {
+        let mut peer = Peer::spawn(kind);
+        let mut cells = matrix(&[1, 127, 128, 1003, 40_001, 300_001], &[0, 1, 5], 3);
+        cells.retain(|cell| {
+            let plain = matches!(cell.options.filters[..], [] | [Filter::Shuffle | Filter::BitShuffle]);
+            plain && cell.options.item_size <= 255
+        });
+        for cell in &mut cells {
+            cell.options.format = ChunkFormat::Blosc1;
+        }
+        check_ours(&mut peer, &cells);
+        cells.retain(|cell| cell.options.split == SplitMode::Auto);
+        check_theirs(&mut peer, &cells);
+        // What C-Blosc 1 can read, C-Blosc2 must be able to read as well.
+        check_ours(&mut Peer::spawn(PeerKind::Blosc2), &cells);
+    }
+}
+
+#[test]
+fn user_block_sizes_and_dictionaries_cross_both_ways() {
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    for block_size in [1u32, 7, 100, 1001, 4096, 1 << 20] {
+        let mut cells = matrix(&[5000, 40_003], &[5], 41);
+        for cell in &mut cells {
+            cell.options.block_size = Some(block_size as usize);
+            cell.params.block_size = block_size;
+        }
+        check_ours(&mut peer, &cells);
+        check_theirs(&mut peer, &cells);
+    }
+    let mut cells = matrix(&[6000, 40_003, 200_000], &[1, 5], 13);
+    cells.retain(|cell| matches!(cell.options.codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd));
+    for cell in &mut cells {
+        cell.options.dictionary = true;
+        cell.options.block_size = Some(4096);
+        cell.params.dictionary = true;
+        cell.params.block_size = 4096;
+    }
+    check_ours(&mut peer, &cells);
+    check_theirs(&mut peer, &cells);
+    cells.retain(|cell| cell.options.codec == Codec::Zstd);
+    check_ours(&mut Peer::spawn(PeerKind::Blosc2Old), &cells);
+}
+
+#[test]
+fn chunks_written_by_many_threads_are_read() {
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    let mut cells = matrix(&[900_001], &[1], 67);
+    for cell in &mut cells {
+        cell.options.executor = Executor::threads(4);
+        cell.params.threads = 4;
+    }
+    check_ours(&mut peer, &cells);
+    check_theirs(&mut peer, &cells);
+}
+
+#[test]
+fn items_are_those_that_the_peer_reads() {
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    for cell in matrix(&[40_000], &[5], 11) {
+        // Where the reference is wrong (delta) or items have no size in the header, the whole chunk
+        // is the judge, see tests/partial.rs.
+        if tail_is_lost(&cell) || cell.options.item_size > 255 || cell.is_lossy() {
+            continue;
+        }
+        let Ok(packed) = peer.compress(&cell.bytes, &cell.params) else { continue };
+        let item_size = cell.options.item_size;
+        let mut item = vec![0; 3 * item_size];
+        Decoder::new().read_items(&packed, 50..53, &mut item).unwrap();
+        assert!(item == cell.bytes[50 * item_size..53 * item_size], "{}", cell.told());
+        let size = u32::try_from(item_size).unwrap();
+        assert_eq!(peer.items(&packed, size, 50, 3), Ok(item), "{}", cell.told());
+    }
+}
+
+#[test]
+fn special_chunks_of_ours_are_read() {
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    let wide = mixed(300, 1, 4);
+    for (packed, bytes) in [
+        (chunk::zeros(8, 8000).unwrap(), vec![0; 8000]),
+        (chunk::nans(4, 400).unwrap(), f32::NAN.to_le_bytes().repeat(100)),
+        (chunk::nans(8, 800_000).unwrap(), f64::NAN.to_le_bytes().repeat(100_000)),
+        (chunk::repeated(b"abc", 50_000).unwrap(), b"abc".repeat(50_000)),
+        (chunk::repeated(&wide, 1000).unwrap(), wide.repeat(1000)),
+    ] {
+        assert!(peer.decompress(&packed).unwrap() == bytes);
+    }
+    // The reference leaves the bytes open; it must at least accept the chunk.
+    assert_eq!(peer.decompress(&chunk::uninitialised(8, 800).unwrap()).unwrap().len(), 800);
+}

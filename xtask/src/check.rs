@@ -1,0 +1,57 @@
+//! `cargo xtask test`: every check, in the order in which failures are cheapest to find.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use crate::step::{Outcome, cargo, output, run, say, step};
+use crate::{dependencies, peers};
+
+/// The two crates that users build without default features, too.
+const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// Runs everything; the first failing step ends it.
+pub(crate) fn test() -> Outcome {
+    let start = std::time::Instant::now();
+    let peers = step("setup", peers::setup)?;
+    step("fmt", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("clippy", clippy)?;
+    step("dependencies", dependencies::no_c)?;
+    step("tests", || tests(&peers))?;
+    step("docs", docs)?;
+    step("wasm", wasm)?;
+    say(&format!("== all passed, {:.0} s", start.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+fn clippy() -> Outcome {
+    let deny = ["--", "-D", "warnings"];
+    let all = ["clippy", "--workspace", "--all-targets", "--all-features"];
+    run(cargo(&all).args(deny))?;
+    run(cargo(&["clippy", "--no-default-features"]).args(CORE).args(deny))
+}
+
+/// Unit, integration and document tests, with the peers made known.
+fn tests(peers: &[(&str, OsString)]) -> Outcome {
+    let peers = peers.iter().map(|(name, value)| (name, value));
+    run(cargo(&["test", "--workspace", "--all-features"]).envs(peers))
+}
+
+fn docs() -> Outcome {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--all-features"]);
+    run(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// The library builds for the web; the kernels also with the vector instructions there.
+fn wasm() -> Outcome {
+    let installed = Command::new("rustup").args(["target", "add", WASM]).status();
+    if !installed.is_ok_and(|status| status.success()) {
+        let libraries = output(Command::new("rustc").args(["--print", "sysroot"]))?;
+        say(&format!("rustup is not at hand; using {WASM} of {}", libraries.trim()));
+    }
+    run(&mut cargo(&["build", "-p", "superchunk", "--target", WASM]))?;
+    let mut kernels = cargo(&["build", "-p", "superchunk-kernels", "--target", WASM]);
+    // Another folder: changed flags would rebuild everything in the first one.
+    kernels.args(["--target-dir", "target/wasm-simd128"]);
+    run(kernels.env("RUSTFLAGS", "-C target-feature=+simd128 -D warnings"))
+}

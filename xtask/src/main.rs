@@ -1,0 +1,51 @@
+//! The project's commands: `cargo xtask help`.
+//!
+//! `cargo xtask test` is all of the continuous integration, word for word: what passes here passes
+//! there. Nothing but the standard library, cargo and Python is needed.
+
+mod bench;
+mod check;
+mod dependencies;
+mod peers;
+mod step;
+
+use std::process::ExitCode;
+
+use step::{Outcome, say};
+
+const HELP: &str = "\
+cargo xtask <command>
+
+  test             everything that must pass: peers, format, lints, tests, documents, wasm, dependencies
+  setup            only install the peers (real Blosc libraries) under target/venv
+  bench [options]  compare with the peers in a release build; `bench --help` tells the options
+  help             this text
+
+Environment
+  PYTHON               interpreter for the peers, instead of python3.11 or python3 from PATH
+  SUPERCHUNK_VECTORS   a folder with further conformance vectors
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        Some((command, [])) if command == "test" => check::test(),
+        Some((command, [])) if command == "setup" => peers::setup().map(drop),
+        Some((command, options)) if command == "bench" => bench::bench(options),
+        Some((command, _)) if ["help", "--help", "-h"].contains(&command.as_str()) => help(),
+        None => help(),
+        Some(_) => Err(format!("unknown command: {}\n\n{HELP}", arguments.join(" "))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help() -> Outcome {
+    say(HELP);
+    Ok(())
+}
