@@ -3,10 +3,15 @@
 use crate::peers;
 use crate::step::{Outcome, cargo, run};
 
-/// Builds and runs the comparison with these options.
+/// Builds and runs the comparison with these options; `--pure-rs` is a feature of its build.
 pub(crate) fn bench(options: &[String]) -> Outcome {
     let environments = peers::setup()?;
-    let mut command = cargo(&["run", "--release", "--package", "superchunk-bench-compare", "--"]);
-    command.args(options).env("SUPERCHUNK_PEER_VENV", peers::folder());
+    let (features, options): (Vec<&String>, Vec<&String>) =
+        options.iter().partition(|option| *option == "--pure-rs");
+    let mut command = cargo(&["run", "--release", "--package", "superchunk-bench-compare"]);
+    if !features.is_empty() {
+        command.args(["--features", "pure-rs"]);
+    }
+    command.arg("--").args(options).env("SUPERCHUNK_PEER_VENV", peers::folder());
     run(command.envs(environments))
 }

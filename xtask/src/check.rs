@@ -31,10 +31,11 @@ fn clippy() -> Outcome {
     run(cargo(&["clippy", "--no-default-features"]).args(CORE).args(deny))
 }
 
-/// Unit, integration and document tests, with the peers made known.
+/// Unit, integration and document tests, with the peers made known. Default features are all features
+/// but those that only benches need, whose dependencies take minutes to build.
 fn tests(peers: &[(&str, OsString)]) -> Outcome {
     let peers = peers.iter().map(|(name, value)| (name, value));
-    run(cargo(&["test", "--workspace", "--all-features"]).envs(peers))
+    run(cargo(&["test", "--workspace"]).envs(peers))
 }
 
 fn docs() -> Outcome {

@@ -19,12 +19,13 @@ superchunk-bench-compare [options]
   --threads 1,2       thread counts (default 1)
   --sample 16         megabytes (MiB) of each dataset
   --chunk 4096        kilobytes (KiB) of each chunk
-  --pure-rs           let the crate blosc2-pure-rs take part, too
   --kernels           the table of filter kernels as well; --kernels-only: nothing else
   --quick             8 MB samples and short races: less exact, minutes instead of quarter hours
   --summary           end with the geometric mean and the worst cell of each codec and filter
   --csv FILE          write all numbers to FILE
   --save              write them to docs/bench/<machine>/<date>.csv
+
+`cargo xtask bench --pure-rs` also lets the crate blosc2-pure-rs take part (feature pure-rs).
 ";
 
 /// What to run.
@@ -40,7 +41,6 @@ pub(crate) struct Args {
     pub(crate) chunk: usize,
     /// Time for one race.
     pub(crate) budget: Duration,
-    pub(crate) pure_rs: bool,
     pub(crate) kernels: bool,
     pub(crate) chunks: bool,
     pub(crate) summary: bool,
@@ -64,7 +64,6 @@ impl Args {
                 "--sample" => args.sample = number::<usize>(&value()?)? << 20,
                 "--chunk" => args.chunk = (number::<usize>(&value()?)? << 10).max(1),
                 "--csv" => args.csv = Some(value()?.into()),
-                "--pure-rs" => args.pure_rs = true,
                 "--kernels" => args.kernels = true,
                 "--kernels-only" => (args.kernels, args.chunks) = (true, false),
                 "--summary" => args.summary = true,
@@ -111,7 +110,6 @@ impl Default for Args {
             sample: 16 << 20,
             chunk: 4 << 20,
             budget: Duration::from_millis(200),
-            pure_rs: false,
             kernels: false,
             chunks: true,
             summary: false,

@@ -3,7 +3,7 @@
 //! The structures are those of `blosc2.h` of C-Blosc2 3.3; another major version is refused, as the
 //! context functions take them by value.
 
-#![expect(unsafe_code, reason = "a C library can only be called so; nothing else in this crate is")]
+#![expect(unsafe_code, reason = "a C library can only be called so")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;

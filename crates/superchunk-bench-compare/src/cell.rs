@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 use crate::args::Args;
 use crate::c_blosc2::Library;
 use crate::choice::Setup;
+use crate::clock::Clock;
 use crate::contestant::{Answer, Contestant};
 use crate::ours::Ours;
-use crate::pure_rs::PureRs;
-use crate::report::say;
 use crate::timing::{Ring, copy_seconds, race};
 
 /// Items in one small read, and such reads in one timing.
@@ -56,12 +55,14 @@ pub(crate) fn measure(library: &Library, args: &Args, data: &[u8], setup: &Setup
     pieces.truncate(affordable(&mut entrants, &pieces, args.budget)?);
     let mut ring = Ring::new(args.chunk);
     check(&mut entrants, &pieces, &mut ring)?;
-    if args.pure_rs {
-        let mut rival = vec![Entrant::new("blosc2-pure-rs", PureRs::new(setup)?)];
+    #[cfg(feature = "pure-rs")]
+    {
+        let side = crate::pure_rs::PureRs::new(setup)?;
+        let mut rival = vec![Entrant::new("blosc2-pure-rs", side)];
         match check(&mut rival, &pieces, &mut ring) {
             Ok(()) => entrants.append(&mut rival),
             // Not our answer: said, but no reason to fail.
-            Err(reason) => say(&format!("blosc2-pure-rs leaves {setup}: {reason}")),
+            Err(reason) => crate::report::say(&format!("blosc2-pure-rs leaves {setup}: {reason}")),
         }
     }
     time(&mut entrants, &pieces, &mut ring, setup, args.budget)
@@ -121,16 +122,17 @@ fn time(
 ) -> Answer<Cell> {
     let c_chunks = entrants.get(1).map(|entrant| entrant.chunks.clone()).unwrap_or_default();
     let len_of = |piece: usize| pieces.get(piece).map_or(0, |bytes| bytes.len());
+    let clock = Clock::of(setup.threads);
     let mut packed = Ring::new(len_of(0) + 4096);
-    let compress = race(entrants, pieces.len(), budget, |entrant, _, piece| {
+    let compress = race(entrants, pieces.len(), budget, clock, |entrant, _, piece| {
         entrant.side.compress(pieces.get(piece).copied().unwrap_or_default(), packed.turn()?)
     })?;
     drop(packed);
-    let own = race(entrants, pieces.len(), budget, |entrant, _, piece| {
+    let own = race(entrants, pieces.len(), budget, clock, |entrant, _, piece| {
         let chunk = entrant.chunks.get(piece).map(Vec::as_slice).unwrap_or_default();
         entrant.side.decompress(chunk, space(ring, len_of(piece))?)
     })?;
-    let same = race(entrants, pieces.len(), budget, |entrant, _, piece| {
+    let same = race(entrants, pieces.len(), budget, clock, |entrant, _, piece| {
         let chunk = c_chunks.get(piece).map(Vec::as_slice).unwrap_or_default();
         entrant.side.decompress(chunk, space(ring, len_of(piece))?)
     })?;
@@ -174,7 +176,7 @@ fn reads(
             }
         }
     }
-    race(entrants, 1, Duration::from_millis(20), |entrant, _, _| {
+    race(entrants, 1, Duration::from_millis(20), Clock::of(setup.threads), |entrant, _, _| {
         starts.iter().try_for_each(|start| entrant.side.items(chunk, *start, &mut items))
     })
 }

@@ -7,6 +7,7 @@ use superchunk_testkit::datasets;
 
 use crate::args::Args;
 use crate::c_blosc2::{Kernel, Library};
+use crate::clock::Clock;
 use crate::contestant::Answer;
 use crate::report::say;
 use crate::timing::race;
@@ -67,7 +68,7 @@ fn measure(
     if a != b {
         return Err("the two differ".to_owned());
     }
-    let times = race(&mut [a, b], 8, budget, |target, who, _| {
+    let times = race(&mut [a, b], 8, budget, Clock::Wall, |target, who, _| {
         if who == 0 {
             ours(item_size, source, target);
             return Ok(());

@@ -9,10 +9,12 @@ mod args;
 mod c_blosc2;
 mod cell;
 mod choice;
+mod clock;
 mod contestant;
 mod kernels;
 mod locate;
 mod ours;
+#[cfg(feature = "pure-rs")]
 mod pure_rs;
 mod report;
 mod summary;

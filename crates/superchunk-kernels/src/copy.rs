@@ -18,34 +18,14 @@ use core::ptr;
 /// It is an upper bound for all of them; each function names its own.
 pub(crate) const SLACK: usize = 32;
 
-/// Copies `len` bytes in steps of 16: one step even for a length of zero.
-///
-/// # Safety
-///
-/// * `src` must be valid for reads and `dst` for writes of `len + 16` bytes (slack: 16).
-/// * The bytes that are read must not be written by this call: the two pieces, with their slack,
-///   do not overlap, or `dst` lies at least 16 bytes after `src` (then the bytes repeat, as in a
-///   match of that distance).
-#[inline(always)]
-pub(crate) unsafe fn copy_wide(src: *const u8, dst: *mut u8, len: usize) {
-    let mut done = 0;
-    loop {
-        // SAFETY: `done <= len` holds at each step, so 16 bytes from `done` lie within the
-        // `len + 16` bytes the caller vouches for.
-        unsafe { copy_16(src.add(done), dst.add(done)) };
-        done += 16;
-        if done >= len {
-            return;
-        }
-    }
-}
-
 /// Copies `len` bytes in steps of 32: one step even for a length of zero.
 ///
 /// # Safety
 ///
-/// As [`copy_wide`], with a slack of 32. Each step is two of 16 bytes, one after the other, so
-/// the distance of an overlapping copy still needs to be 16 only.
+/// * `src` must be valid for reads and `dst` for writes of `len + 32` bytes (slack: 32).
+/// * The two pieces, with their slack, do not overlap, or `dst` lies at least 16 bytes after `src`
+///   (then the bytes repeat, as in a match of that distance: a step is two of 16 bytes, one after
+///   the other).
 #[inline(always)]
 pub(crate) unsafe fn copy_wider(src: *const u8, dst: *mut u8, len: usize) {
     let mut done = 0;
@@ -382,14 +362,12 @@ mod tests {
     #[test]
     fn wide_copies_stay_within_their_slack() {
         for len in LENGTHS {
-            for (slack, copy) in [(16, copy_wide as unsafe fn(_, _, _)), (32, copy_wider)] {
-                let src = buffer(len + slack, 0, 0);
-                let mut dst = buffer(0, len, slack + 1);
-                // SAFETY: both buffers hold `len + slack` bytes or more and are distinct.
-                unsafe { copy(src.as_ptr(), dst.as_mut_ptr(), len) };
-                assert_eq!(dst[..len], src[..len]);
-                assert_eq!(dst[len + slack], 0xEE);
-            }
+            let src = buffer(len + SLACK, 0, 0);
+            let mut dst = buffer(0, len, SLACK + 1);
+            // SAFETY: both buffers hold `len + SLACK` bytes or more and are distinct.
+            unsafe { copy_wider(src.as_ptr(), dst.as_mut_ptr(), len) };
+            assert_eq!(dst[..len], src[..len]);
+            assert_eq!(dst[len + SLACK], 0xEE);
             let src = buffer(len, 0, 0);
             let mut dst = buffer(0, len, 1);
             // SAFETY: both buffers hold `len` bytes and are distinct.

@@ -68,8 +68,7 @@ fn naive(item_size: usize, src: &[u8]) -> Vec<u8> {
 /// Item sizes that take every path: whole groups, windows, and one byte.
 fn item_sizes() -> Vec<usize> {
     let small = if cfg!(miri) { vec![1, 2, 3] } else { (1..=32).collect() };
-    let large =
-        if cfg!(miri) { vec![33] } else { vec![33, 47, 48, 49, 64, 101, 128, 255, 300] };
+    let large = if cfg!(miri) { vec![33] } else { vec![33, 47, 48, 49, 64, 101, 128, 255, 300] };
     [small, large].concat()
 }
 

@@ -67,15 +67,14 @@ impl Encoder {
     ///
     /// `level` is 1 (fast) to 9 (small); values outside are taken as the nearest of these. `None`
     /// means that the stream does not fit into `dst`, or that it would save too little to be worth
-    /// decoding: store the bytes as they are. The result depends on the arguments alone, not on
-    /// what the encoder did before.
+    /// decoding: store the bytes as they are. Inputs of 4 GiB and more are never compressed. The
+    /// result depends on the arguments alone, not on what the encoder did before.
     pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         if src.len() < MIN_INPUT {
             return None;
         }
         let effort = match level {
-            0..=3 => Effort { max_step: 16, min_len: 6, min_gain: 5, samples: 16 },
-            4..=6 => Effort { max_step: 16, min_len: 6, min_gain: 5, samples: 16 },
+            0..=6 => Effort { max_step: 16, min_len: 6, min_gain: 5, samples: 16 },
             7..=8 => Effort { max_step: 16, min_len: 5, min_gain: 6, samples: 16 },
             _ => Effort { max_step: 8, min_len: 5, min_gain: 6, samples: 32 },
         };

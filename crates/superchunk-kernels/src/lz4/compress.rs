@@ -54,17 +54,19 @@ impl Encoder {
         self.table.fill(0);
         let misses = (acceleration.clamp(1, 65_536) as usize) << SKIP_SHIFT;
         let dict = dict.get(dict.len().saturating_sub(MAX_DISTANCE)..).unwrap_or(dict);
-        if dict.len() < MIN_MATCH {
-            return if src.len() <= SHORT_INPUT {
-                encode::<4>(&mut self.table, src, 0, misses, dst)
-            } else {
-                encode::<5>(&mut self.table, src, 0, misses, dst)
-            };
+        let (input, start) = if dict.len() < MIN_MATCH {
+            (src, 0)
+        } else {
+            self.joined.clear();
+            self.joined.extend_from_slice(dict);
+            self.joined.extend_from_slice(src);
+            (self.joined.as_slice(), dict.len())
+        };
+        if input.len() <= SHORT_INPUT {
+            encode::<4>(&mut self.table, input, start, misses, dst)
+        } else {
+            encode::<5>(&mut self.table, input, start, misses, dst)
         }
-        self.joined.clear();
-        self.joined.extend_from_slice(dict);
-        self.joined.extend_from_slice(src);
-        encode::<4>(&mut self.table, &self.joined, dict.len(), misses, dst)
     }
 }
 
@@ -78,7 +80,8 @@ const TABLE_SIZE: usize = 1 << TABLE_BITS;
 const SKIP_SHIFT: u32 = 6;
 
 /// Inputs up to this length are hashed by 4 bytes, longer ones by 5: with more positions than the
-/// table can hold, the ones that are likely to match for longer are the ones to keep.
+/// table can hold, the ones that are likely to match for longer are the ones to keep. All positions
+/// of a short input fit the table's entries, so that these need no arithmetic.
 const SHORT_INPUT: usize = 1 << 16;
 
 /// Encodes `input[start..]` with `input[..start]` as history; hashes `KEY` bytes.
@@ -110,7 +113,7 @@ fn encode<const KEY: usize>(
 unsafe fn index_history<const KEY: usize>(table: &mut Table, input: &[u8], start: usize) {
     for at in (0..start).step_by(3) {
         // SAFETY: `at < start`, and 8 bytes follow that.
-        unsafe { replace(table, hash::<KEY>(input.as_ptr().add(at)), at) };
+        unsafe { replace::<KEY>(table, hash::<KEY>(input.as_ptr().add(at)), at) };
     }
 }
 
@@ -130,16 +133,18 @@ unsafe fn encode_matches<const KEY: usize>(
     let last_begin = input.len() - MATCH_MARGIN;
     let match_limit = input.len() - LAST_LITERALS;
     let mut anchor = start;
-    // SAFETY (of every block below): positions that are looked up are `<= last_begin`, so the 8
-    // bytes read for a hash lie in the input; earlier positions all the more.
-    unsafe { replace(table, hash::<KEY>(base.add(start)), start) };
-    let mut next_hash = unsafe { hash::<KEY>(base.add(start + 1)) };
+    // SAFETY: here and below, positions that are looked up are `<= last_begin`, so the 8 bytes
+    // read for a hash lie in the input; earlier positions all the more.
+    let mut next_hash = unsafe {
+        replace::<KEY>(table, hash::<KEY>(base.add(start)), start);
+        hash::<KEY>(base.add(start + 1))
+    };
     let mut at = start + 1;
     loop {
         let mut misses = first_misses;
         let mut next = at;
         let mut step = 1;
-        let mut distance;
+        let mut earlier;
         loop {
             at = next;
             next += step;
@@ -149,16 +154,17 @@ unsafe fn encode_matches<const KEY: usize>(
                 return Some(anchor);
             }
             let key = next_hash;
-            // SAFETY: see above; `distance <= at`.
+            // SAFETY: see above; `earlier <= at`.
             unsafe {
                 next_hash = hash::<KEY>(base.add(next));
-                distance = replace(table, key, at);
-                if load_4(base.add(at)) == load_4(base.add(at - distance)) && distance != 0 {
+                earlier = replace::<KEY>(table, key, at);
+                if load_4(base.add(at)) == load_4(base.add(earlier)) && earlier != at {
                     break;
                 }
             }
         }
-        // SAFETY: `anchor <= at`, and `distance <= at` as `replace` says.
+        let mut distance = at - earlier;
+        // SAFETY: `anchor <= at`, and `distance <= at`.
         at -= unsafe { common_before(base, anchor, at, distance) };
         loop {
             // SAFETY: see above; `anchor <= at`, the match is 4 long at least and the distance
@@ -171,11 +177,12 @@ unsafe fn encode_matches<const KEY: usize>(
                 if at > last_begin {
                     return Some(anchor);
                 }
-                replace(table, hash::<KEY>(base.add(at - 2)), at - 2);
-                distance = replace(table, hash::<KEY>(base.add(at)), at);
-                if load_4(base.add(at)) != load_4(base.add(at - distance)) || distance == 0 {
+                replace::<KEY>(table, hash::<KEY>(base.add(at - 2)), at - 2);
+                earlier = replace::<KEY>(table, hash::<KEY>(base.add(at)), at);
+                if load_4(base.add(at)) != load_4(base.add(earlier)) || earlier == at {
                     break;
                 }
+                distance = at - earlier;
             }
         }
         at += 1;
@@ -187,22 +194,25 @@ unsafe fn encode_matches<const KEY: usize>(
     }
 }
 
-/// Enters `at` and returns the distance to the position that was there before.
+/// Enters `at` and returns the position that was there before, or `at` itself when the entry is
+/// older than the longest distance by just as much.
 ///
-/// The result is at most `at`: below 65 536 all entries are earlier positions (or the zero of an
-/// empty table), and from there on every 16-bit distance is less.
+/// The result is never later than `at`: below 65 536 all entries are earlier positions (or the
+/// zero of an empty table), and from there on every 16-bit distance is less than `at`.
 ///
 /// # Safety
 ///
-/// `key < TABLE_SIZE`.
+/// `key < TABLE_SIZE`; with a `KEY` of 4 the input is a short one.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "positions are kept modulo 65 536")]
-unsafe fn replace(table: &mut Table, key: usize, at: usize) -> usize {
+unsafe fn replace<const KEY: usize>(table: &mut Table, key: usize, at: usize) -> usize {
     // SAFETY: the caller's promise.
     let slot = unsafe { table.get_unchecked_mut(key) };
-    let distance = (at as u16).wrapping_sub(*slot);
-    *slot = at as u16;
-    usize::from(distance)
+    let before = core::mem::replace(slot, at as u16);
+    if KEY == 4 {
+        return usize::from(before);
+    }
+    at - usize::from((at as u16).wrapping_sub(before))
 }
 
 /// The table's slot for the `KEY` bytes at `src`.
@@ -211,7 +221,6 @@ unsafe fn replace(table: &mut Table, key: usize, at: usize) -> usize {
 ///
 /// 8 bytes from `src` must be readable.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "13 bits are left")]
 unsafe fn hash<const KEY: usize>(src: *const u8) -> usize {
     // SAFETY: the caller's promise.
     unsafe {

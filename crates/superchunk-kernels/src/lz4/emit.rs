@@ -36,8 +36,9 @@ impl<'a> Block<'a> {
         let literals = to - from;
         let extra = length - MIN_MATCH;
         let room = self.dst.len() - self.used;
-        // The common case: little of everything, and slack on both sides.
-        if room >= literals + literals / 255 + extra / 255 + SEQUENCE_ROOM
+        // The common case: slack on both sides. Shifting by 7 counts more continuation bytes than
+        // there can be, and spares two divisions.
+        if room >= literals + (literals >> 7) + (extra >> 7) + SEQUENCE_ROOM
             && input.len() - from >= literals + 32
         {
             // SAFETY: `room` holds the token, the literals with 32 bytes of slack, the distance

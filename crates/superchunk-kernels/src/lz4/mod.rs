@@ -26,7 +26,7 @@ mod decompress;
 mod emit;
 mod hc;
 #[cfg(test)]
-mod naive;
+mod tests;
 
 pub use compress::Encoder;
 pub use decompress::decompress;

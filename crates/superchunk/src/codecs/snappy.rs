@@ -32,7 +32,8 @@ mod tests {
 
     #[test]
     fn reads_what_the_encoder_wrote() {
-        let plain: Vec<u8> = (0..100_000_u32).map(|i| (i / 100 * 7 + i % 13) as u8).collect();
+        let plain: Vec<u8> =
+            (0..100_000_u32).map(|i| (i / 100 * 7 + i % 13).to_le_bytes()[0]).collect();
         let packed = snap::raw::Encoder::new().compress_vec(&plain).unwrap();
         let mut back = vec![0; plain.len()];
         assert_eq!(decompress(&packed, &mut back), Ok(()));
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn mutated_blocks_never_panic() {
-        let plain: Vec<u8> = (0..2000_u32).map(|i| (i / 40) as u8).collect();
+        let plain: Vec<u8> = (0..2000_u32).map(|i| (i / 40).to_le_bytes()[0]).collect();
         let packed = snap::raw::Encoder::new().compress_vec(&plain).unwrap();
         let mut back = vec![0; plain.len()];
         for at in 0..packed.len() {

@@ -23,7 +23,7 @@ const WORD: usize = 8;
 /// Bytes in the windows that a dictionary is made of.
 const SEGMENT: usize = 256;
 /// Gain per byte below which a segment is not worth the room it takes.
-const MIN_GAIN: u64 = 4;
+const MIN_GAIN: u64 = 6;
 /// No more bytes than this are looked at; larger inputs are thinned out by whole samples.
 const MAX_ANALYSED: usize = 1 << 20;
 /// Base-2 logarithm of the number of cells in the table of words.
@@ -204,13 +204,95 @@ fn best_window<'a>(samples: &[&'a [u8]], words: &mut WordTable) -> Option<Segmen
 
 /// The words that start at each byte of `bytes`.
 fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
-    bytes.windows(WORD).map(|word| {
-        word.first_chunk::<WORD>().map_or(0, |word| u64::from_le_bytes(*word))
-    })
+    bytes
+        .windows(WORD)
+        .map(|word| word.first_chunk::<WORD>().map_or(0, |word| u64::from_le_bytes(*word)))
 }
 
 /// The table's cell for a word: the top bits of a multiplicative hash.
 fn cell_of(word: u64) -> usize {
     let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     usize::try_from(hash >> (u64::BITS - TABLE_BITS)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(len: usize, seed: u32) -> Vec<u8> {
+        let mut state = seed;
+        (0..len)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                state.to_le_bytes()[3]
+            })
+            .collect()
+    }
+
+    /// Samples of 1000 bytes of noise that share `shared` at a place of their own.
+    fn samples_with(shared: &[u8], count: usize) -> Vec<u8> {
+        let mut samples = Vec::new();
+        for (seed, index) in (1000..).zip(0..count) {
+            let mut sample = noise(1000, seed);
+            let at = (index * 37) % (1000 - shared.len());
+            sample[at..at + shared.len()].copy_from_slice(shared);
+            samples.extend_from_slice(&sample);
+        }
+        samples
+    }
+
+    #[test]
+    fn finds_what_the_samples_share_and_little_else() {
+        let shared = noise(200, 5);
+        let content = pick_dictionary_content(&samples_with(&shared, 60), 1000, 8192).unwrap();
+        assert!(content.windows(200).any(|window| window == shared));
+        assert!(content.len() <= 2 * SEGMENT, "{} bytes", content.len());
+    }
+
+    #[test]
+    fn samples_that_share_nothing_give_no_dictionary() {
+        assert_eq!(pick_dictionary_content(&noise(100_000, 3), 1000, 8192), None);
+        // Repetition inside one sample is no reason for a dictionary.
+        let mut samples = noise(100_000, 3);
+        samples[..1000].fill(7);
+        assert_eq!(pick_dictionary_content(&samples, 1000, 8192), None);
+    }
+
+    #[test]
+    fn never_exceeds_the_capacity_and_is_the_same_every_time() {
+        let samples: Vec<u8> =
+            (0..300_000_u32).map(|i| (i % 997 * 31 / 7).to_le_bytes()[0]).collect();
+        for capacity in [8, 9, 255, 256, 300, 1000, 32_768] {
+            let content = pick_dictionary_content(&samples, 4096, capacity).unwrap();
+            assert!(content.len() <= capacity);
+            assert_eq!(pick_dictionary_content(&samples, 4096, capacity), Some(content));
+        }
+    }
+
+    #[test]
+    fn odd_arguments_give_nothing() {
+        for (len, sample_size, capacity) in
+            [(0, 0, 0), (100, 0, 100), (100, 7, 100), (100, 60, 100), (1000, 10, 7), (8, 8, 8)]
+        {
+            assert_eq!(pick_dictionary_content(&vec![1; len], sample_size, capacity), None);
+        }
+    }
+
+    #[test]
+    fn inputs_larger_than_the_analysed_part_are_thinned_out() {
+        let shared = noise(300, 9);
+        let samples = samples_with(&shared, 3000);
+        assert!(samples.len() > 2 * MAX_ANALYSED);
+        let content = pick_dictionary_content(&samples, 1000, 4096).unwrap();
+        assert!(content.windows(100).any(|window| window == &shared[100..200]));
+    }
+
+    #[test]
+    fn raw_content_is_never_taken_for_a_trained_dictionary() {
+        let mut shared = TRAINED_MAGIC.to_vec();
+        shared.extend_from_slice(&noise(SEGMENT - 4, 77));
+        let samples: Vec<u8> = (0..50).flat_map(|_| shared.clone()).collect();
+        let content = pick_dictionary_content(&samples, SEGMENT, 4096).unwrap();
+        assert_eq!(content, shared[1..]);
+    }
 }

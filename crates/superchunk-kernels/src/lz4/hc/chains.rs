@@ -1,8 +1,9 @@
 //! Every earlier position, chained by the hash of its first 4 bytes.
 //!
 //! `head` holds for each hash the latest position that has it; `back` holds for each of the last
-//! 65 536 positions how far before it the previous one with the same hash lies (0: there is none
-//! within reach). A search follows these steps back in time and compares.
+//! 65 536 positions how far before it the previous one with the same hash lies; where there is none
+//! within reach, the largest step, which leads out of reach from anywhere. A search follows these
+//! steps back in time and compares.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -34,8 +35,8 @@ impl Match {
     }
 }
 
-/// No search looks for a match longer than this: the gain would be a few bytes in thousands.
-const ENOUGH: usize = 4096;
+/// No search looks for a match longer than this: the gain would be a few bytes in hundreds.
+const ENOUGH: usize = 512;
 
 const HEAD_BITS: u32 = 15;
 const REACH: usize = 1 << 16;
@@ -55,6 +56,15 @@ impl Chains {
     pub(super) fn clear(&mut self) {
         self.head.fill(0);
         self.next = 0;
+    }
+
+    /// Gives up all but the last `most / 2` positions before `end` if more than `most` wait to be
+    /// entered.
+    #[inline(always)]
+    pub(super) fn drop_backlog(&mut self, end: usize, most: usize) {
+        if end.saturating_sub(self.next) > most {
+            self.next = end - most / 2;
+        }
     }
 
     /// Enters all positions before `end`.
@@ -86,7 +96,7 @@ impl Chains {
             let head = self.head.get_unchecked_mut(hash(load_4(base.add(at))));
             let step = at - *head as usize;
             *head = at as u32;
-            let step = if step > MAX_DISTANCE { 0 } else { step as u16 };
+            let step = if step.wrapping_sub(1) < MAX_DISTANCE { step as u16 } else { u16::MAX };
             *self.back.get_unchecked_mut(at % REACH) = step;
         }
     }
@@ -121,14 +131,16 @@ impl Chains {
             self.enter_until(input, at);
             let begin = load_4(base.add(at));
             let mut tail = load_2(base.add(probe));
-            let mut candidate = *self.head.get_unchecked(hash(begin)) as usize;
+            let mut distance = at - *self.head.get_unchecked(hash(begin)) as usize;
+            if distance == 0 {
+                return None;
+            }
             for _ in 0..depth {
-                let distance = at - candidate;
-                if distance.wrapping_sub(1) >= MAX_DISTANCE {
+                if distance > MAX_DISTANCE {
                     break;
                 }
                 if load_2(base.add(probe - distance)) == tail
-                    && load_4(base.add(candidate)) == begin
+                    && load_4(base.add(at - distance)) == begin
                 {
                     let end = at + MIN_MATCH + common_length(base, at + MIN_MATCH, distance, limit);
                     let start = at - common_before(base, low, at, distance);
@@ -141,11 +153,7 @@ impl Chains {
                         tail = load_2(base.add(probe));
                     }
                 }
-                let step = *self.back.get_unchecked(candidate % REACH);
-                if step == 0 {
-                    break;
-                }
-                candidate -= usize::from(step);
+                distance += usize::from(*self.back.get_unchecked((at - distance) % REACH));
             }
         }
         best

@@ -63,19 +63,35 @@ impl HcEncoder {
             // SAFETY: more than `MATCH_MARGIN` bytes follow `start`, positions fit 32 bits, and
             // the chains were cleared for this input.
             let mut parser =
-                unsafe { Parser::new(&mut self.chains, depth_of_level(level), input, start) };
+                unsafe { Parser::new(&mut self.chains, Effort::of_level(level), input, start) };
             anchor = parser.encode(&mut block)?;
         }
         block.finish(input.get(anchor..)?)
     }
 }
 
-/// How many earlier positions one search compares at this level.
-fn depth_of_level(level: u8) -> usize {
-    match level {
-        0..=9 => 1 << (level.max(3) - 1),
-        10 => 512,
-        11 => 1024,
-        _ => 4096,
+/// What a level means.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// How many earlier positions one search compares.
+    depth: usize,
+    /// The longest stride through data without matches.
+    stride: usize,
+    /// When more positions than this wait to be entered, because a long match or a long stride
+    /// passed over them, only the latter half of so many is entered.
+    backlog: usize,
+}
+
+impl Effort {
+    fn of_level(level: u8) -> Self {
+        let (stride, backlog) = if level < 3 { (256, 32) } else { (16, usize::MAX) };
+        let depth = match level {
+            0..=1 => 1,
+            2..=9 => 1 << (level - 1),
+            10 => 512,
+            11 => 1024,
+            _ => 4096,
+        };
+        Effort { depth, stride, backlog }
     }
 }

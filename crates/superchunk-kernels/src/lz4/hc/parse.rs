@@ -16,7 +16,9 @@
 //! [`CHEAP`] bytes needs no continuation byte, so an overlap is given to the first match up to
 //! that length and to the second beyond it.
 
+use crate::lz4::common::common_before;
 use crate::lz4::emit::Block;
+use crate::lz4::hc::Effort;
 use crate::lz4::hc::chains::{Chains, Match};
 use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
 
@@ -24,14 +26,13 @@ use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
 const CHEAP: usize = MIN_MATCH + 14;
 
 /// After so many bytes without a match, only every second position is searched; after twice as
-/// many every third, and so on up to [`LONGEST_STRIDE`].
-const PATIENCE: usize = 1024;
-const LONGEST_STRIDE: usize = 16;
+/// many every third, and so on up to the stride of the level.
+const PATIENCE: usize = 512;
 
 /// One input being encoded.
 pub(super) struct Parser<'a> {
     chains: &'a mut Chains,
-    depth: usize,
+    effort: Effort,
     input: &'a [u8],
     /// Where the next sequence begins.
     anchor: usize,
@@ -49,13 +50,15 @@ impl<'a> Parser<'a> {
     /// `start + MATCH_MARGIN < input.len()`, positions fit 32 bits, and the chains are clear.
     pub(super) unsafe fn new(
         chains: &'a mut Chains,
-        depth: usize,
+        effort: Effort,
         input: &'a [u8],
         start: usize,
     ) -> Self {
         let last_begin = input.len() - MATCH_MARGIN;
         let limit = input.len() - LAST_LITERALS;
-        Parser { chains, depth, input, anchor: start, last_begin, limit }
+        // SAFETY: `start` is `MATCH_MARGIN` before the end, and positions fit 32 bits.
+        unsafe { chains.enter_until(input, start) };
+        Parser { chains, effort, input, anchor: start, last_begin, limit }
     }
 
     /// Writes all sequences that have a match; returns where the last literals begin.
@@ -63,14 +66,25 @@ impl<'a> Parser<'a> {
         let mut at = self.anchor;
         while at <= self.last_begin {
             let missed = at - self.anchor;
-            let low = if missed < PATIENCE { at } else { self.anchor };
-            if let Some(first) = self.search(low, at, (at - low) + MIN_MATCH - 1) {
+            if let Some(mut first) = self.search(at, at, MIN_MATCH - 1) {
+                if missed >= PATIENCE {
+                    self.extend_back(&mut first);
+                }
                 at = self.settle(first, block)?;
             } else {
-                at += (1 + missed / PATIENCE).min(LONGEST_STRIDE);
+                at += (1 + missed / PATIENCE).min(self.effort.stride);
             }
         }
         Some(self.anchor)
+    }
+
+    /// Takes in bytes before the match that positions passed over would have found.
+    fn extend_back(&self, found: &mut Match) {
+        // SAFETY: the anchor lies before the match, and a distance never exceeds its begin.
+        let before =
+            unsafe { common_before(self.input.as_ptr(), self.anchor, found.begin, found.distance) };
+        found.begin -= before;
+        found.length += before;
     }
 
     /// Writes this match or what proves better; returns where to go on.
@@ -132,11 +146,12 @@ impl<'a> Parser<'a> {
 
     /// The longest match over `at <= last_begin` from `low` on, if longer than `known`.
     fn search(&mut self, low: usize, at: usize, known: usize) -> Option<Match> {
-        let Parser { input, limit, depth, .. } = *self;
+        let Parser { input, limit, effort, .. } = *self;
+        self.chains.drop_backlog(at, effort.backlog);
         // SAFETY: `at` is at most `last_begin` for all callers, `limit` was computed for this
         // input; `low <= at < low + known`, as `known` is a match that covers `at` or is three
         // longer than what lies between.
-        unsafe { self.chains.longest(input, low, at, known, limit, depth) }
+        unsafe { self.chains.longest(input, low, at, known, limit, effort.depth) }
     }
 
     fn write(&mut self, found: &Match, block: &mut Block<'_>) -> Option<()> {

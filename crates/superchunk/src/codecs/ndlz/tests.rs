@@ -156,16 +156,16 @@ fn decodes_the_streams_of_the_reference_encoder() {
         }
         _ => column / 32,
     };
-    let cases: [(usize, &str, &dyn Fn(usize, usize) -> usize); 2] =
-        [(4, of_4, &value_4), (8, of_8, &value_8)];
-    for (cell, hex, value) in cases {
+    for (cell, hex) in [(4, of_4), (8, of_8)] {
         let stream: Vec<u8> = (0..hex.len() / 2)
             .map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap())
             .collect();
         let mut out = vec![0; 8 * 34];
         decompress(cell, &stream, &mut out).unwrap();
         for (i, byte) in out.iter().enumerate() {
-            assert_eq!(usize::from(*byte), value(i / 34, i % 34), "cell {cell} byte {i}");
+            let (row, column) = (i / 34, i % 34);
+            let value = if cell == 4 { value_4(row, column) } else { value_8(row, column) };
+            assert_eq!(usize::from(*byte), value, "cell {cell} byte {i}");
         }
     }
 }
