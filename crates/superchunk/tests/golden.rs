@@ -77,7 +77,7 @@ fn hostile_chunks_are_errors_or_decode_as_the_naive_decoder_says() {
             }
             Err(error) => {
                 assert!(error.place().is_some(), "{}: {error}", vector.name());
-                let short = vector.name().contains("short");
+                let short = vector.name().contains("short15") || vector.name().contains("short31");
                 assert!(!short || error.kind() == ErrorKind::Truncated, "{error}");
             }
         }

@@ -162,8 +162,8 @@ impl Decoder {
         chunk: &[u8],
         targets: Vec<Target<'_>>,
     ) -> Result<()> {
-        let layout = Layout::parse(header, chunk)?;
         let dict = dictionary(header, chunk)?;
+        let layout = Layout::parse(header, chunk)?.with_dictionary(dict);
         let reader = BlockReader::new(header, dict, self.shape.as_ref(), &self.registry)?;
         let bytes_of = |block| {
             let start = layout.block_start(block)?;

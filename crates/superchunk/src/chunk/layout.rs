@@ -21,6 +21,8 @@ pub(super) const MAX_DICTIONARY: usize = 32 * 1024;
 pub(super) struct Layout<'a> {
     header: &'a Header,
     prefix: &'a [u8],
+    /// Where the first block may begin.
+    data_start: usize,
     /// All starts in physical order; filled only where the end of a block must be known.
     in_order: Vec<usize>,
 }
@@ -38,8 +40,16 @@ impl<'a> Layout<'a> {
             .at("chunk", "bstarts", header.header_len()));
         }
         Reader::new("chunk", prefix).take("bstarts", end)?;
-        let layout = Self { header, prefix, in_order: Vec::new() };
+        let layout = Self { header, prefix, data_start: end, in_order: Vec::new() };
         if layout.has_doubtful_split() { layout.with_extents() } else { Ok(layout) }
+    }
+
+    /// The same layout of a chunk whose dictionary has this length.
+    pub(super) fn with_dictionary(mut self, dict: &[u8]) -> Self {
+        if self.header.dictionary {
+            self.data_start += 4 + dict.len();
+        }
+        self
     }
 
     /// The same layout, able to tell where blocks end.
@@ -59,7 +69,7 @@ impl<'a> Layout<'a> {
     pub(super) fn block_start(&self, block: usize) -> Result<usize> {
         let position = self.header.header_len() + 4 * block;
         let start = Reader::new("chunk", self.prefix).seek(position).i32("bstarts")?;
-        let first = bstarts_end(self.header);
+        let first = self.data_start;
         match usize::try_from(start) {
             Ok(start) if start >= first && start + 4 <= self.header.cbytes => Ok(start),
             _ => Err(Error::corrupt(format!(

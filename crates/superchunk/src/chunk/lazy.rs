@@ -176,8 +176,8 @@ impl Decoder {
         dst: &mut [u8],
     ) -> Result<()> {
         let header = &lazy.header;
-        let layout = Layout::parse(header, &lazy.prefix)?;
         let dict = if header.dictionary { fetch_dictionary(header, fetch)? } else { Vec::new() };
+        let layout = Layout::parse(header, &lazy.prefix)?.with_dictionary(&dict);
         let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
         let first = reader.pipeline.has_delta().then_some(0);
         let mut fetched = BTreeMap::new();
