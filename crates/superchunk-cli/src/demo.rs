@@ -36,8 +36,17 @@ pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         ("log lines", "text", 1, log_lines()),
     ];
     for (name, kind, item_size, bytes) in sets {
-        writeln!(out, "\n{name} ({kind}, {} MB in chunks of {} MB, level 5, one thread)", mb(NBYTES), mb(CHUNK))?;
-        writeln!(out, "  {:8} {:18} {:>7} {:>15} {:>17}", "codec", "filters", "ratio", "compress MB/s", "decompress MB/s")?;
+        writeln!(
+            out,
+            "\n{name} ({kind}, {} MB in chunks of {} MB, level 5, one thread)",
+            mb(NBYTES),
+            mb(CHUNK)
+        )?;
+        writeln!(
+            out,
+            "  {:8} {:18} {:>7} {:>15} {:>17}",
+            "codec", "filters", "ratio", "compress MB/s", "decompress MB/s"
+        )?;
         for (codec_name, codec) in CODECS {
             for (filter_name, filters) in PIPELINES {
                 let options = CompressOptions::new(item_size)

@@ -92,12 +92,7 @@ impl Zstd {
 
     /// Expands the frames of `src`, which must fill `dst` exactly. `dict` is as for
     /// [`Zstd::compress`].
-    pub fn decompress(
-        &mut self,
-        dict: &[u8],
-        src: &[u8],
-        dst: &mut [u8],
-    ) -> Result<(), Malformed> {
+    pub fn decompress(&mut self, dict: &[u8], src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
         let written = if dict.is_empty() {
             self.decoder().decompress_to_slice(src, dst)
         } else {

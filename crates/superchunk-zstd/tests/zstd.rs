@@ -1,5 +1,7 @@
 //! Round trips, foreign frames, dictionaries, and streams that are broken.
 
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
 use superchunk_zstd::{Zstd, level_of};
 
@@ -17,9 +19,7 @@ fn text(len: usize, seed: u32) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < len {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        out.extend_from_slice(
-            words[usize::from(state.to_le_bytes()[3]) % words.len()].as_bytes(),
-        );
+        out.extend_from_slice(words[usize::from(state.to_le_bytes()[3]) % words.len()].as_bytes());
         out.push(state.to_le_bytes()[2] & 0x3f);
     }
     out.truncate(len);

@@ -246,7 +246,8 @@ impl CompressOptions {
     }
 
     fn validate_blosc1(&self) -> Result<()> {
-        let plain_filters = matches!(self.filters.as_slice(), [] | [Filter::Shuffle | Filter::BitShuffle]);
+        let plain_filters =
+            matches!(self.filters.as_slice(), [] | [Filter::Shuffle | Filter::BitShuffle]);
         if !plain_filters {
             return Err(Error::invalid("a Blosc1 chunk takes no filter, Shuffle, or BitShuffle"));
         }

@@ -52,7 +52,9 @@ impl Registry {
     /// The same registry with a codec under `id` (33–255; 32 is NDLZ).
     pub fn with_codec(mut self, id: u8, codec: impl UserCodec + 'static) -> Result<Self> {
         if id <= 32 {
-            return Err(Error::invalid(format!("codec id {id} is built in or reserved: use 33–255")));
+            return Err(Error::invalid(format!(
+                "codec id {id} is built in or reserved: use 33–255"
+            )));
         }
         self.codecs.insert(id, Arc::new(codec));
         Ok(self)
@@ -61,7 +63,9 @@ impl Registry {
     /// The same registry with a filter under `id` (37–255; 32–36 are built in).
     pub fn with_filter(mut self, id: u8, filter: impl UserFilter + 'static) -> Result<Self> {
         if id <= 36 {
-            return Err(Error::invalid(format!("filter id {id} is built in or reserved: use 37–255")));
+            return Err(Error::invalid(format!(
+                "filter id {id} is built in or reserved: use 37–255"
+            )));
         }
         self.filters.insert(id, Arc::new(filter));
         Ok(self)

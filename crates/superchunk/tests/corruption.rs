@@ -1,6 +1,8 @@
 //! Every byte of a set of chunks mutated, every length cut: an answer or an error, never a panic,
 //! never more memory than the limits allow.
 
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use superchunk::chunk::{self, Decoder, Encoder, Header, LazyChunk};
 use superchunk::{ChunkFormat, Codec, CompressOptions, ErrorKind, Filter, Limits};
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
@@ -68,7 +70,8 @@ fn a_mutated_header_never_contradicts_the_decoded_length() {
         for_each_mutation(&packed[..32], |mutation, head| {
             let mut damaged = packed.clone();
             damaged[..32].copy_from_slice(head);
-            if let (Ok(header), Ok(bytes)) = (Header::parse(&damaged), chunk::decompress(&damaged)) {
+            if let (Ok(header), Ok(bytes)) = (Header::parse(&damaged), chunk::decompress(&damaged))
+            {
                 assert_eq!(bytes.len(), header.len(), "{mutation:?}");
             }
         });

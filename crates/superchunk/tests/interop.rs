@@ -3,26 +3,31 @@
 //! Peers: C-Blosc2 of today and of 2024, C-Blosc 1 through python-blosc and numcodecs. The matrix is
 //! run in full on short buffers; on long ones it is thinned out evenly.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 use superchunk::chunk::{self, Content, Decoder, Header};
 use superchunk::{ChunkFormat, Codec, CompressOptions, Executor, Filter, SplitMode};
 use superchunk_testkit::peers::{Answer, Peer, PeerKind, PeerParams, Request};
 use superchunk_testkit::samples::mixed;
 
-const CODECS: [(Codec, u8); 5] = [
-    (Codec::BloscLz, 0),
-    (Codec::Lz4, 1),
-    (Codec::Lz4Hc, 2),
-    (Codec::Zlib, 4),
-    (Codec::Zstd, 5),
-];
+const CODECS: [(Codec, u8); 5] =
+    [(Codec::BloscLz, 0), (Codec::Lz4, 1), (Codec::Lz4Hc, 2), (Codec::Zlib, 4), (Codec::Zstd, 5)];
 const LEVELS: [u8; 4] = [0, 1, 5, 9];
 const ITEM_SIZES: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 17, 32, 255, 256, 300];
 const SHORT: [usize; 11] = [0, 1, 15, 16, 17, 31, 32, 33, 127, 128, 1003];
 const SPLITS: [(SplitMode, u8); 3] =
     [(SplitMode::Auto, 4), (SplitMode::Always, 1), (SplitMode::Never, 2)];
 
-/// Our name and the peer's numbers for each pipeline of the matrix.
-fn pipelines(item_size: usize) -> Vec<(Vec<Filter>, Vec<(u8, u8)>)> {
+/// A pipeline by our names and by the peer's numbers.
+type Pipeline = (Vec<Filter>, Vec<(u8, u8)>);
+
+/// The pipelines of the matrix.
+fn pipelines(item_size: usize) -> Vec<Pipeline> {
     let group = u8::try_from(item_size).unwrap_or(1);
     let mut pipelines = vec![
         (vec![], vec![]),
@@ -83,7 +88,7 @@ impl Cell {
 
     /// Older bytedelta neither writes nor reads the bytes behind the last whole item.
     fn is_safe_before_2026(&self) -> bool {
-        !self.has_filter(BYTEDELTA) || self.bytes.len() % self.options.item_size == 0
+        !self.has_filter(BYTEDELTA) || self.bytes.len().is_multiple_of(self.options.item_size)
     }
 
     fn has_filter(&self, id: u8) -> bool {
@@ -139,10 +144,8 @@ fn matrix(sizes: &[usize], levels: &[u8], step: usize) -> Vec<Cell> {
 /// The peer decodes our chunks to the same bytes as we do.
 fn check_ours(peer: &mut Peer, cells: &[Cell]) {
     for cells in cells.chunks(500) {
-        let chunks: Vec<Vec<u8>> = cells
-            .iter()
-            .map(|cell| chunk::compress(&cell.bytes, &cell.options).unwrap())
-            .collect();
+        let chunks: Vec<Vec<u8>> =
+            cells.iter().map(|cell| chunk::compress(&cell.bytes, &cell.options).unwrap()).collect();
         let requests: Vec<Request<'_>> =
             chunks.iter().map(|chunk| Request::Decompress(chunk)).collect();
         for ((cell, chunk), answer) in cells.iter().zip(&chunks).zip(peer.ask_all(&requests)) {
@@ -237,7 +240,8 @@ fn blosc1_chunks_cross_both_ways() {
         let mut peer = Peer::spawn(kind);
         let mut cells = matrix(&[1, 127, 128, 1003, 40_001, 300_001], &[0, 1, 5], 3);
         cells.retain(|cell| {
-            let plain = matches!(cell.options.filters[..], [] | [Filter::Shuffle | Filter::BitShuffle]);
+            let plain =
+                matches!(cell.options.filters[..], [] | [Filter::Shuffle | Filter::BitShuffle]);
             plain && cell.options.item_size <= 255
         });
         for cell in &mut cells {

@@ -2,7 +2,8 @@
 
 use superchunk::chunk::{self, Decoder, Encoder, Header};
 use superchunk::{
-    BlockShape, ChunkFormat, Codec, CompressOptions, ErrorKind, Filter, Registry, Result, UserFilter,
+    BlockShape, ChunkFormat, Codec, CompressOptions, ErrorKind, Filter, Registry, Result,
+    UserFilter,
 };
 use superchunk_testkit::samples::mixed;
 

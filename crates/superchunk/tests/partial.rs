@@ -1,5 +1,7 @@
 //! Parts of chunks: ranges, masks, lazy chunks. Only the blocks that are needed are touched.
 
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

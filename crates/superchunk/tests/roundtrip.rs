@@ -1,6 +1,8 @@
 //! Every option comes back, through our decoder and through the naive one written from the format
 //! documents.
 
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use superchunk::chunk::{self, Content, Decoder, Encoder, Header};
 use superchunk::{ChunkFormat, Codec, CompressOptions, Executor, Filter, SplitMode};
 use superchunk_testkit::rng::Rng;
@@ -121,7 +123,8 @@ fn the_chunk_is_the_same_whatever_the_number_of_threads() {
     let pools = [2, 3, 8].map(Executor::threads);
     for codec in CODECS {
         for filters in [vec![Filter::Shuffle], vec![Filter::Delta, Filter::BitShuffle], vec![]] {
-            let options = CompressOptions::new(8).with_codec(codec).with_level(1).with_filters(filters);
+            let options =
+                CompressOptions::new(8).with_codec(codec).with_level(1).with_filters(filters);
             let alone = chunk::compress(&bytes, &options).unwrap();
             for pool in &pools {
                 let options = options.clone().with_executor(pool.clone());

@@ -233,7 +233,13 @@ impl Encoder {
         Ok(Some(first))
     }
 
-    pub(super) fn header(&self, nbytes: usize, cut: Cut, content: Content, cbytes: usize) -> Header {
+    pub(super) fn header(
+        &self,
+        nbytes: usize,
+        cut: Cut,
+        content: Content,
+        cbytes: usize,
+    ) -> Header {
         let blosc2 = self.options.format == ChunkFormat::Blosc2;
         Header {
             version: if blosc2 { VERSION_BLOSC2 } else { VERSION_BLOSC1 },

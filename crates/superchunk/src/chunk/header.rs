@@ -286,8 +286,11 @@ impl Header {
             return if special == 0 && !stored {
                 Ok(Content::VariableBlocks)
             } else {
-                Err(Error::corrupt("variable-length blocks cannot be stored or special")
-                    .at("chunk", "blosc2_flags2", 30))
+                Err(Error::corrupt("variable-length blocks cannot be stored or special").at(
+                    "chunk",
+                    "blosc2_flags2",
+                    30,
+                ))
             };
         }
         Ok(match special {
@@ -302,8 +305,11 @@ impl Header {
             3 => Content::Value { width: self.cbytes.saturating_sub(BLOSC2_LEN) },
             4 => Content::Uninitialised,
             id => {
-                return Err(Error::corrupt(format!("special value {id} is not defined"))
-                    .at("chunk", "blosc2_flags", 31));
+                return Err(Error::corrupt(format!("special value {id} is not defined")).at(
+                    "chunk",
+                    "blosc2_flags",
+                    31,
+                ));
             }
         })
     }

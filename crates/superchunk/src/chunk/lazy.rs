@@ -76,8 +76,11 @@ impl LazyChunk {
         let block_lens = lens.iter().map(|len| {
             let len = wire::index(i32::from_le_bytes(*len));
             len.filter(|len| (1..=longest).contains(len)).ok_or_else(|| {
-                Error::corrupt(format!("a block is empty or longer than {longest} bytes"))
-                    .at("lazy chunk", "bsizes", position)
+                Error::corrupt(format!("a block is empty or longer than {longest} bytes")).at(
+                    "lazy chunk",
+                    "bsizes",
+                    position,
+                )
             })
         });
         let block_lens = block_lens.collect::<Result<_>>()?;
@@ -190,8 +193,11 @@ impl Decoder {
             None => Err(too_few()),
         };
         let targets = Target::cover(header.geometry(), &range, dst);
-        Blocks { layout: &layout, reader: &reader, bytes_of }
-            .decode(&self.executor, &mut self.workers, targets)
+        Blocks { layout: &layout, reader: &reader, bytes_of }.decode(
+            &self.executor,
+            &mut self.workers,
+            targets,
+        )
     }
 }
 

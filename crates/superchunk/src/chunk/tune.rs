@@ -122,10 +122,13 @@ mod tests {
     #[test]
     fn blocks_are_those_of_the_reference() {
         // docs/formats/chunk.md, "automatic block size".
-        assert_eq!(cut_of(Codec::BloscLz, 5, 8, 4 * MIB), Cut { blocksize: 512 << 10, split: true });
+        assert_eq!(
+            cut_of(Codec::BloscLz, 5, 8, 4 * MIB),
+            Cut { blocksize: 512 << 10, split: true }
+        );
         assert_eq!(cut_of(Codec::Zstd, 6, 8, 4 * MIB), Cut { blocksize: 512 << 10, split: false });
         assert_eq!(cut_of(Codec::Lz4, 9, 8, 9 * MIB), Cut { blocksize: 4 * MIB, split: true });
-        assert_eq!(cut_of(Codec::Lz4, 5, 7, 4 * MIB).blocksize, 7 * 64 << 10);
+        assert_eq!(cut_of(Codec::Lz4, 5, 7, 4 * MIB).blocksize, 7 * (64 << 10));
         assert_eq!(cut_of(Codec::Zlib, 5, 3, 4 * MIB).blocksize, (256 << 10) / 3 * 3);
     }
 
@@ -135,7 +138,7 @@ mod tests {
             for item_size in [1, 3, 8, 17, 255, 300, 5000] {
                 let cut = cut_of(Codec::Lz4, 5, item_size, nbytes);
                 assert!(cut.blocksize >= 1 && cut.blocksize <= nbytes);
-                assert!(cut.blocksize < item_size || cut.blocksize % item_size == 0);
+                assert!(cut.blocksize < item_size || cut.blocksize.is_multiple_of(item_size));
                 assert!(!cut.split || cut.blocksize >= item_size);
             }
         }

@@ -13,13 +13,13 @@ use std::ops::Range;
 
 use super::block::{BlockReader, BlockWriter};
 use super::decode::Decoder;
+use super::dict;
 use super::encode::{Encoder, put_i32};
 use super::header::{Content, Header, VERSION_VL};
 use super::layout::{bstarts_end, dictionary};
 use super::stream::Stream;
 use super::tune::Cut;
 use super::worker::{self, Worker};
-use super::dict;
 use crate::error::{Error, Result};
 use crate::filters::{Reference, scratch};
 use crate::options::ChunkFormat;
@@ -111,8 +111,11 @@ impl Decoder {
         }
         let block = VlBlock::parse(&header, chunk, index)?;
         if block.len > header.nbytes {
-            return Err(Error::corrupt(format!("block {index} is longer than its chunk"))
-                .at("chunk", "usize", block.position));
+            return Err(Error::corrupt(format!("block {index} is longer than its chunk")).at(
+                "chunk",
+                "usize",
+                block.position,
+            ));
         }
         self.limits.check_decoded(block.len)?;
         let mut out = vec![0; block.len];

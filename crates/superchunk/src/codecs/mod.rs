@@ -110,5 +110,7 @@ fn zstd_method() -> Result<Method> {
 
 #[cfg(not(all(feature = "snappy", feature = "zlib", feature = "zstd")))]
 fn not_built_in(name: &str) -> Error {
-    Error::unsupported(format!("this build of superchunk lacks the codec {name}: enable its feature"))
+    Error::unsupported(format!(
+        "this build of superchunk lacks the codec {name}: enable its feature"
+    ))
 }

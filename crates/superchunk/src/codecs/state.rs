@@ -73,7 +73,9 @@ impl CodecState {
             }
             #[cfg(feature = "zstd")]
             Method::Zstd => {
-                self.zstd.get_or_insert_with(superchunk_zstd::Zstd::new).decompress(dict, src, dst)?;
+                self.zstd
+                    .get_or_insert_with(superchunk_zstd::Zstd::new)
+                    .decompress(dict, src, dst)?;
             }
             Method::NdLz { cell, .. } => ndlz::decompress(*cell, src, dst)?,
             Method::User { codec, meta } => codec.decompress(*meta, src, dst)?,

@@ -139,7 +139,8 @@ impl Cells {
         let grid: Vec<usize> = sized().map(|(dim, side)| dim.div_ceil(*side)).collect();
         let mut cell = vec![0; self.dims.len()];
         loop {
-            let origin: Vec<usize> = cell.iter().zip(&self.sides).map(|(c, side)| c * side).collect();
+            let origin: Vec<usize> =
+                cell.iter().zip(&self.sides).map(|(c, side)| c * side).collect();
             let extent: Vec<usize> =
                 sized().zip(&origin).map(|((dim, side), at)| (*side).min(dim - at)).collect();
             visit(&origin, &extent)

@@ -33,9 +33,7 @@ impl Step {
             0 => return Ok(None),
             slot::SHUFFLE if meta_or_item_size == 1 => return Ok(None),
             slot::SHUFFLE => Self::Shuffle { group: meta_or_item_size },
-            slot::BITSHUFFLE => {
-                Self::BitShuffle { item_size, whole_items_only: setting.version2 }
-            }
+            slot::BITSHUFFLE => Self::BitShuffle { item_size, whole_items_only: setting.version2 },
             slot::DELTA => Self::Delta { width: delta::word_width(item_size) },
             slot::TRUNC_PREC => match mantissa_bits(item_size) {
                 Some(bits) => {
@@ -56,9 +54,7 @@ impl Step {
             5..=31 => {
                 return Err(Error::unsupported(format!("filter {} is not defined", slot.id)));
             }
-            id => {
-                Self::User { filter: setting.registry.filter(id)?, meta: slot.meta, item_size }
-            }
+            id => Self::User { filter: setting.registry.filter(id)?, meta: slot.meta, item_size },
         }))
     }
 
@@ -99,7 +95,9 @@ impl Step {
             }
             Self::Cells(cells) => cells.gather(src, dst)?,
             Self::CellMeans(cells) => cells.gather_means(src, dst)?,
-            Self::User { filter, meta, item_size } => filter.forward(*meta, *item_size, src, dst)?,
+            Self::User { filter, meta, item_size } => {
+                filter.forward(*meta, *item_size, src, dst)?
+            }
         }
         Ok(())
     }

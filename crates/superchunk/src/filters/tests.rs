@@ -20,7 +20,7 @@ fn there_and_back(pipeline: &Pipeline, reference: Reference<'_>, block: &[u8]) -
 }
 
 fn sample(len: usize) -> Vec<u8> {
-    (0..len).map(|i| (i * i / 7 + i) as u8).collect()
+    (0..len).map(|i| ((i * i / 7 + i) % 256).try_into().unwrap()).collect()
 }
 
 #[test]

@@ -67,8 +67,11 @@ impl<'a> Reader<'a> {
     #[cold]
     fn too_short(&self, field: &'static str, len: usize) -> Error {
         let left = self.bytes.len().saturating_sub(self.position);
-        Error::truncated(format!("needs {len} bytes, {left} are left"))
-            .at(self.format, field, self.position)
+        Error::truncated(format!("needs {len} bytes, {left} are left")).at(
+            self.format,
+            field,
+            self.position,
+        )
     }
 }
 
