@@ -50,8 +50,10 @@ fn wasm() -> Outcome {
         let libraries = output(Command::new("rustc").args(["--print", "sysroot"]))?;
         say(&format!("rustup is not at hand; using {WASM} of {}", libraries.trim()));
     }
-    run(&mut cargo(&["build", "-p", "superchunk", "--target", WASM]))?;
-    let mut kernels = cargo(&["build", "-p", "superchunk-kernels", "--target", WASM]);
+    let build = ["build", "--profile", "unoptimised", "--target", WASM];
+    run(cargo(&build).args(["-p", "superchunk"]))?;
+    let mut kernels = cargo(&build);
+    kernels.args(["-p", "superchunk-kernels"]);
     // Another folder: changed flags would rebuild everything in the first one.
     kernels.args(["--target-dir", "target/wasm-simd128"]);
     run(kernels.env("RUSTFLAGS", "-C target-feature=+simd128 -D warnings"))

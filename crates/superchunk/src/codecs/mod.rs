@@ -11,6 +11,8 @@ mod train;
 mod wire_id;
 #[cfg(feature = "zlib")]
 mod zlib;
+#[cfg(feature = "zstd")]
+mod zstd;
 
 pub(crate) use state::CodecState;
 pub(crate) use train::pick_dictionary_content;

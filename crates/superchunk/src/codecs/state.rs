@@ -14,7 +14,7 @@ pub(crate) struct CodecState {
     #[cfg(feature = "zlib")]
     zlib: Option<super::zlib::Zlib>,
     #[cfg(feature = "zstd")]
-    zstd: Option<superchunk_zstd::Zstd>,
+    zstd: Option<super::zstd::Zstd>,
 }
 
 impl CodecState {
@@ -43,8 +43,8 @@ impl CodecState {
             }
             #[cfg(feature = "zstd")]
             Method::Zstd => {
-                let zstd = self.zstd.get_or_insert_with(superchunk_zstd::Zstd::new);
-                zstd.compress(superchunk_zstd::level_of(level), dict, src, dst)
+                let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
+                zstd.compress(super::zstd::level_of(level), dict, src, dst)
             }
             Method::NdLz { cell, plane } => match plane {
                 Some(plane) => ndlz::compress(*cell, *plane, src, dst),
@@ -73,9 +73,7 @@ impl CodecState {
             }
             #[cfg(feature = "zstd")]
             Method::Zstd => {
-                self.zstd
-                    .get_or_insert_with(superchunk_zstd::Zstd::new)
-                    .decompress(dict, src, dst)?;
+                self.zstd.get_or_insert_with(super::zstd::Zstd::new).decompress(dict, src, dst)?;
             }
             Method::NdLz { cell, .. } => ndlz::decompress(*cell, src, dst)?,
             Method::User { codec, meta } => codec.decompress(*meta, src, dst)?,
