@@ -74,8 +74,43 @@ def made() -> dict[str, bytes]:
     vectors["blosc2-4.14.1-zeros"] = blosc2_chunk(bytes(4000), "lz4", "shuffle")
     vectors["blosc2-4.14.1-runs"] = blosc2_chunk(b"\1\0\0\0\0\0\0\7" * 500, "lz4", "shuffle")
     threads = {"blocksize": 4096, "nthreads": 4}
+    vectors["blosc2-4.14.1-variable-blocks"] = variable_blocks()
     vectors["blosc2-4.14.1-many-threads"] = blosc2_chunk(data, "lz4", "shuffle", **threads)
     return vectors
+
+
+BLOCK_SHAPE = [12, 18]
+
+
+def nd_chunks() -> dict[str, bytes]:
+    """Chunks of N-d arrays, whose filters and codec work on cells of a block."""
+    steps = (np.arange(24 * 36).reshape(24, 36) // 5 % 11).astype(np.float32)
+    squares = np.kron(np.arange(54, dtype=np.uint8).reshape(6, 9) % 5, np.ones((4, 4), np.uint8))
+    made = {
+        "ndcell": (steps, "LZ4", 0, FILTERS.NDCELL, 4),
+        "ndmean": (steps, "LZ4", 0, FILTERS.NDMEAN, 4),
+        "ndlz-cells-of-4": (squares, "NDLZ", 4, FILTERS.NOFILTER, 0),
+        "ndlz-cells-of-8": (squares, "NDLZ", 8, FILTERS.NOFILTER, 0),
+    }
+    vectors = {}
+    for name, (array, codec, codec_meta, cell_filter, meta) in made.items():
+        cparams = {
+            "codec": blosc2.Codec[codec],
+            "codec_meta": codec_meta,
+            "filters": [cell_filter] + [FILTERS.NOFILTER] * 5,
+            "filters_meta": [meta] + [0] * 5,
+            "nthreads": 1,
+        }
+        stored = blosc2.asarray(array, chunks=(24, 36), blocks=tuple(BLOCK_SHAPE), cparams=cparams)
+        digest = hashlib.sha256(stored.schunk.decompress_chunk(0)).hexdigest()
+        vectors[f"blosc2-4.14.1-{name}"] = (stored.schunk.get_chunk(0), digest)
+    return vectors
+
+
+def variable_blocks() -> bytes:
+    words = blosc2.BatchArray(items_per_block=20, cparams={"codec": blosc2.Codec.ZSTD, "nthreads": 1})
+    words.append([b"word %d " % i * (i % 9 + 1) for i in range(300)])
+    return words.schunk.get_chunk(0)
 
 
 def digest(decode) -> str | None:
@@ -85,28 +120,34 @@ def digest(decode) -> str | None:
         return None
 
 
+def entry(name: str, chunk: bytes, **more) -> dict:
+    """Writes the chunk, unless it is there already, and describes it."""
+    path = FOLDER / f"{name}.chunk"
+    if not path.exists():
+        path.write_bytes(chunk)
+    chunk = path.read_bytes()
+    is_blosc1 = chunk[0] == 2
+    return {
+        "file": path.name,
+        "source": "conformance/generate/chunks.py",
+        "bytes": len(chunk),
+        "version": chunk[0],
+        "flags": chunk[2],
+        "typesize": chunk[3],
+        "nbytes": int.from_bytes(chunk[4:8], "little"),
+        "decoded_sha256_by": {
+            "blosc1": digest(lambda: blosc.decompress(chunk)) if is_blosc1 else None,
+            "blosc2": digest(lambda: blosc2.decompress2(chunk)),
+        },
+    } | more
+
+
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    samples = []
-    for name, chunk in sorted(made().items()):
-        path = FOLDER / f"{name}.chunk"
-        if not path.exists():
-            path.write_bytes(chunk)
-        chunk = path.read_bytes()
-        is_blosc1 = chunk[0] == 2
-        samples.append({
-            "file": path.name,
-            "source": "conformance/generate/chunks.py",
-            "bytes": len(chunk),
-            "version": chunk[0],
-            "flags": chunk[2],
-            "typesize": chunk[3],
-            "nbytes": int.from_bytes(chunk[4:8], "little"),
-            "decoded_sha256_by": {
-                "blosc1": digest(lambda: blosc.decompress(chunk)) if is_blosc1 else None,
-                "blosc2": digest(lambda: blosc2.decompress2(chunk)),
-            },
-        })
+    samples = [entry(name, chunk) for name, chunk in sorted(made().items())]
+    for name, (chunk, decoded) in sorted(nd_chunks().items()):
+        by = {"blosc1": None, "blosc2": decoded}
+        samples.append(entry(name, chunk, decoded_sha256_by=by, block_shape=BLOCK_SHAPE))
     index = {"about": "Chunks written by the named library and version.", "samples": samples}
     (FOLDER / "INDEX.json").write_text(json.dumps(index, indent=1) + "\n")
 

@@ -10,7 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
-use superchunk::chunk::{self, Content, Decoder, Header};
+use superchunk::chunk::{self, Content, Decoder, Encoder, Header};
 use superchunk::{ChunkFormat, Codec, CompressOptions, Executor, Filter, SplitMode};
 use superchunk_testkit::peers::{Answer, Peer, PeerKind, PeerParams, Request};
 use superchunk_testkit::samples::mixed;
@@ -259,7 +259,7 @@ fn blosc1_chunks_cross_both_ways() {
 fn user_block_sizes_and_dictionaries_cross_both_ways() {
     let mut peer = Peer::spawn(PeerKind::Blosc2);
     for block_size in [1u32, 7, 100, 1001, 4096, 1 << 20] {
-        let mut cells = matrix(&[5000, 40_003], &[5], 41);
+        let mut cells = matrix(&[4095, 4096, 4097, 5000, 8191, 8193, 40_003], &[5], 41);
         // A block shorter than an item has no word to truncate.
         cells.retain(|cell| !cell.has_filter(TRUNC_PREC) || block_size > 8);
         for cell in &mut cells {
@@ -329,4 +329,27 @@ fn special_chunks_of_ours_are_read() {
     }
     // The reference leaves the bytes open; it must at least accept the chunk.
     assert_eq!(peer.decompress(&chunk::uninitialised(8, 800).unwrap()).unwrap().len(), 800);
+}
+
+#[test]
+fn variable_length_blocks_of_ours_are_read() {
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    let objects: Vec<Vec<u8>> = (0..60).map(|i| mixed(i * 37 % 2000 + 1, 4, i as u64)).collect();
+    let blocks: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    for (codec, _) in CODECS {
+        for filters in [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]] {
+            for dictionary in [false, true] {
+                let takes = matches!(codec, Codec::Lz4 | Codec::Lz4Hc | Codec::Zstd);
+                let options = CompressOptions::new(4)
+                    .with_codec(codec)
+                    .with_filters(filters.clone())
+                    .with_dictionary(dictionary && takes);
+                let mut packed = Vec::new();
+                let mut encoder = Encoder::new(&options).unwrap();
+                encoder.compress_blocks_into(&blocks, &mut packed).unwrap();
+                let decoded = peer.decompress(&packed);
+                assert!(decoded == Ok(objects.concat()), "{options:?}: {:?}", decoded.err());
+            }
+        }
+    }
 }
