@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes one chunk may decode to. Scratch memory is at most three such lengths.
+    /// The most bytes one chunk may decode to, and the largest block that a part is read from.
+    /// Scratch memory is at most four such lengths for each thread.
     pub max_decoded: usize,
 }
 
@@ -41,7 +42,7 @@ impl Limits {
             return Ok(());
         }
         Err(Error::limit(format!(
-            "the chunk decodes to {nbytes} bytes, the limit is {} (raise Limits::max_decoded)",
+            "decoding takes {nbytes} bytes, the limit is {} (raise Limits::max_decoded)",
             self.max_decoded
         ))
         .at("chunk", "nbytes", 4))

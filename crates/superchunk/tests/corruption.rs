@@ -99,7 +99,15 @@ fn a_bomb_is_refused_before_memory_is_taken() {
     let (result, peak) = peak_of(|| decoder.decompress(&bomb));
     assert_eq!(result.unwrap_err().kind(), ErrorKind::LimitExceeded);
     assert!(peak < 10_000, "{peak}");
-    // A part of it is no bomb.
+    // Neither may a part take a block beyond the limit.
+    let options = CompressOptions::new(1).with_block_size(4 << 20);
+    let mut large = chunk::compress(&mixed(4 << 20, 1, 3), &options).unwrap();
+    let (result, peak) = peak_of(|| decoder.read_bytes(&large, 0..8, &mut [0; 8]));
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::LimitExceeded);
+    assert!(peak < 10_000, "{peak}");
+    large[8..12].copy_from_slice(&1_000_000u32.to_le_bytes());
+    assert!(decoder.read_bytes(&large, 0..8, &mut [0; 8]).is_err());
+    // A part of the zeros is no bomb.
     let mut part = [1; 8];
     decoder.read_bytes(&bomb, 1_999_999_990..1_999_999_998, &mut part).unwrap();
     assert_eq!(part, [0; 8]);

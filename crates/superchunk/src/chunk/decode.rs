@@ -150,6 +150,8 @@ impl Decoder {
         dst: &mut [u8],
     ) -> Result<()> {
         if header.content == Content::Blocks {
+            // A part needs a whole block of scratch memory.
+            self.limits.check_decoded(header.blocksize)?;
             let targets = Target::cover(header.geometry(), &range, dst);
             return self.decode_targets(header, chunk, targets);
         }

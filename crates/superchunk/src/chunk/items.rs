@@ -17,8 +17,9 @@ impl Decoder {
         range: Range<usize>,
         dst: &mut [u8],
     ) -> Result<usize> {
-        let item_size = Header::parse(chunk)?.item_size();
-        self.read_bytes(chunk, byte_range(&range, item_size)?, dst)
+        let header = Header::parse(chunk)?;
+        let range = byte_range(&range, header.item_size())?;
+        self.read_range(&header, chunk, range, dst)
     }
 
     /// Decodes the bytes `range` into the start of `dst` and returns their number.
@@ -28,15 +29,24 @@ impl Decoder {
         range: Range<usize>,
         dst: &mut [u8],
     ) -> Result<usize> {
-        let header = Header::parse(chunk)?;
+        self.read_range(&Header::parse(chunk)?, chunk, range, dst)
+    }
+
+    fn read_range(
+        &mut self,
+        header: &Header,
+        chunk: &[u8],
+        range: Range<usize>,
+        dst: &mut [u8],
+    ) -> Result<usize> {
         let chunk = header.whole_chunk(chunk)?;
-        let dst = destination(&header, &range, dst)?;
+        let dst = destination(header, &range, dst)?;
         let len = dst.len();
         self.limits.check_decoded(len)?;
         if header.content == Content::VariableBlocks {
-            vl::decode_range(self, &header, chunk, range, dst)?;
+            vl::decode_range(self, header, chunk, range, dst)?;
         } else {
-            self.decode_range(&header, chunk, range, dst)?;
+            self.decode_range(header, chunk, range, dst)?;
         }
         Ok(len)
     }

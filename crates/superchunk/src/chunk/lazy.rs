@@ -179,6 +179,7 @@ impl Decoder {
         dst: &mut [u8],
     ) -> Result<()> {
         let header = &lazy.header;
+        self.limits.check_decoded(header.blocksize)?;
         let dict = if header.dictionary { fetch_dictionary(header, fetch)? } else { Vec::new() };
         let layout = Layout::parse(header, &lazy.prefix)?.with_dictionary(&dict);
         let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;

@@ -173,6 +173,7 @@ pub(super) fn decode_range(
         let start = range.start.max(block_start);
         let end = range.end.min(block_start + block.len);
         if start < end {
+            decoder.limits.check_decoded(block.len)?;
             let mut whole = vec![0; block.len];
             block.decode(&reader, worker, &mut whole)?;
             let (part, tail) =

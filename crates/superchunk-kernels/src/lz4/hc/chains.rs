@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 use crate::copy::{load_2, load_4};
-use crate::lz4::common::{common_before, common_length};
+use crate::lz4::common::common_length;
 use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 
 /// The chains of one input.
@@ -36,7 +36,7 @@ impl Match {
 }
 
 /// No search looks for a match longer than this: the gain would be a few bytes in hundreds.
-const ENOUGH: usize = 512;
+const ENOUGH: usize = 256;
 
 const HEAD_BITS: u32 = 15;
 const REACH: usize = 1 << 16;
@@ -101,62 +101,58 @@ impl Chains {
         }
     }
 
-    /// The longest match that covers the 4 bytes at `at`, begins at `low` or later and is longer
-    /// than `known`; compares `depth` positions at most. Enters all positions before `at`.
+    /// Calls `weigh` with the length and the distance of each match at `at`, from the nearest on,
+    /// among the `depth` latest positions of the chain. From then on only matches longer than what
+    /// it returns are of interest. Enters all positions before `at`.
     ///
     /// # Safety
     ///
-    /// * `low <= at`, `at + MATCH_MARGIN <= input.len()`;
-    /// * `limit <= input.len() - LAST_LITERALS` is where a match must end;
-    /// * `at < low + known`, and `known >= 3`.
+    /// * `at + MATCH_MARGIN <= input.len()`, and positions fit 32 bits;
+    /// * `limit = input.len() - LAST_LITERALS`, where matches end at the latest;
+    /// * `weigh` returns 3 or the length it was called with;
+    /// * no position after `at` was searched before.
     #[inline(always)]
-    pub(super) unsafe fn longest(
+    pub(super) unsafe fn search(
         &mut self,
         input: &[u8],
-        low: usize,
         at: usize,
-        known: usize,
         limit: usize,
         depth: usize,
-    ) -> Option<Match> {
+        mut weigh: impl FnMut(usize, usize) -> usize,
+    ) {
         let base = input.as_ptr();
-        let mut best = None;
-        // A longer match holds the bytes `low + known - 1` and `low + known`, wherever it begins.
-        let mut probe = low + known - 1;
-        // SAFETY: candidates are earlier positions. A match found ends at `limit` at most and
-        // begins at `low` at least, so the 2 bytes at `probe` end before the input does. On the
-        // other side the same bytes lie `distance` earlier: not before the begin of the input, as
-        // `probe >= at`.
+        let mut known = MIN_MATCH - 1;
+        let mut tail = 0;
+        // SAFETY: `known` ends at `limit` at most, so that the 2 bytes which hold its last byte
+        // and the one after it lie in the input, and what they are compared with lies before.
+        // Steps lead from entered positions to earlier ones, and no distance exceeds `at`.
         unsafe {
             self.enter_until(input, at);
             let begin = load_4(base.add(at));
-            let mut tail = load_2(base.add(probe));
             let mut distance = at - *self.head.get_unchecked(hash(begin)) as usize;
             if distance == 0 {
-                return None;
+                return;
             }
             for _ in 0..depth {
                 if distance > MAX_DISTANCE {
                     break;
                 }
-                if load_2(base.add(probe - distance)) == tail
-                    && load_4(base.add(at - distance)) == begin
-                {
-                    let end = at + MIN_MATCH + common_length(base, at + MIN_MATCH, distance, limit);
-                    let start = at - common_before(base, low, at, distance);
-                    if end - start > probe + 1 - low {
-                        best = Some(Match { begin: start, length: end - start, distance });
-                        probe = low + (end - start) - 1;
-                        if end >= limit || end - start >= ENOUGH {
+                // Most of what is no longer than the known length differs at its end.
+                let hopeful =
+                    known < MIN_MATCH || load_2(base.add(at + known - 1 - distance)) == tail;
+                if hopeful && load_4(base.add(at - distance)) == begin {
+                    let length = MIN_MATCH + common_length(base, at + MIN_MATCH, distance, limit);
+                    if length > known {
+                        known = weigh(length, distance);
+                        if at + length >= limit || length >= ENOUGH {
                             break;
                         }
-                        tail = load_2(base.add(probe));
+                        tail = load_2(base.add(at + known - 1));
                     }
                 }
                 distance += usize::from(*self.back.get_unchecked((at - distance) % REACH));
             }
         }
-        best
     }
 }
 

@@ -4,12 +4,14 @@
 //! | file | duty |
 //! |---|---|
 //! | `chains` | remembers every position by its first bytes and finds the longest match |
-//! | `parse` | chooses the cheapest row of literals and matches |
+//! | `ways` | keeps the cheapest way to each position of a stretch |
+//! | `parse` | decides where to search, and writes the cheapest ways |
 //!
 //! A level is only an amount of effort; the format of the block is the same.
 
 mod chains;
 mod parse;
+mod ways;
 
 use alloc::vec::Vec;
 
@@ -17,6 +19,7 @@ use crate::lz4::emit::Block;
 use crate::lz4::{MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH};
 use chains::Chains;
 use parse::Parser;
+use ways::Ways;
 
 /// Encodes LZ4 blocks thoroughly; keeps its working memory between calls.
 ///
@@ -24,6 +27,7 @@ use parse::Parser;
 #[derive(Clone, Debug, Default)]
 pub struct HcEncoder {
     chains: Chains,
+    ways: Ways,
     /// The dictionary and the input in one piece, when there is a dictionary.
     joined: Vec<u8>,
 }
@@ -62,8 +66,9 @@ impl HcEncoder {
             self.chains.clear();
             // SAFETY: more than `MATCH_MARGIN` bytes follow `start`, positions fit 32 bits, and
             // the chains were cleared for this input.
-            let mut parser =
-                unsafe { Parser::new(&mut self.chains, Effort::of_level(level), input, start) };
+            let mut parser = unsafe {
+                Parser::new(&mut self.chains, &mut self.ways, Effort::of_level(level), input, start)
+            };
             anchor = parser.encode(&mut block)?;
         }
         block.finish(input.get(anchor..)?)

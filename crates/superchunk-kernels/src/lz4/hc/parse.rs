@@ -1,37 +1,40 @@
-//! Chooses among overlapping matches.
+//! Decides where to search, and writes the cheapest row of literals and matches.
 //!
-//! The longest match at a position is not always the best: one that begins a little later may
-//! reach much further. So before a match is written, the parser looks for a longer one that covers
-//! its last bytes, and for a still longer one that covers the last bytes of that. Of these three,
-//! in the order of their begins,
+//! Where a match is found, a *stretch* begins: the positions that this match covers, and all that
+//! further matches cover which begin inside.
 //!
 //! ```text
-//!   first    ├───────────┤
-//!   second         ├────────────────┤
-//!   third                      ├──────────────────────┤
+//!              ├──────────────┤
+//!                  ├────────────────┤
+//!                                ├────────┤
+//!    literals  │        stretch           │  literals
 //! ```
 //!
-//! the first is written as soon as it is known how much of it the second will leave: none (then it
-//! is dropped), enough for a cheap sequence, or all. Then the others move up. A match of up to
-//! [`CHEAP`] bytes needs no continuation byte, so an overlap is given to the first match up to
-//! that length and to the second beyond it.
+//! Only a match that passes over the end of the stretch, as it is known so far, makes it longer.
+//! Such a match holds the 4 bytes that begin 3 positions before the end, or else begins later than
+//! that. So these positions are searched, and each match found is followed back to where it begins:
+//! whatever lies further inside the stretch is found all the same, without a search of its own.
+//! [`Ways`] is offered all of these matches and keeps the cheapest way to every position. When
+//! nothing passes over the end, all ways meet there, and the cheapest is written.
 
 use crate::lz4::common::common_before;
 use crate::lz4::emit::Block;
 use crate::lz4::hc::Effort;
 use crate::lz4::hc::chains::{Chains, Match};
+use crate::lz4::hc::ways::{LONGEST, STRETCH, Ways};
 use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
-
-/// The longest match whose length fits the token.
-const CHEAP: usize = MIN_MATCH + 14;
 
 /// After so many bytes without a match, only every second position is searched; after twice as
 /// many every third, and so on up to the stride of the level.
 const PATIENCE: usize = 512;
 
+/// So far before the end of a stretch begins the first search for what passes over it.
+const OVER_END: usize = MIN_MATCH - 1;
+
 /// One input being encoded.
 pub(super) struct Parser<'a> {
     chains: &'a mut Chains,
+    ways: &'a mut Ways,
     effort: Effort,
     input: &'a [u8],
     /// Where the next sequence begins.
@@ -50,6 +53,7 @@ impl<'a> Parser<'a> {
     /// `start + MATCH_MARGIN < input.len()`, positions fit 32 bits, and the chains are clear.
     pub(super) unsafe fn new(
         chains: &'a mut Chains,
+        ways: &'a mut Ways,
         effort: Effort,
         input: &'a [u8],
         start: usize,
@@ -58,129 +62,123 @@ impl<'a> Parser<'a> {
         let limit = input.len() - LAST_LITERALS;
         // SAFETY: `start` is `MATCH_MARGIN` before the end, and positions fit 32 bits.
         unsafe { chains.enter_until(input, start) };
-        Parser { chains, effort, input, anchor: start, last_begin, limit }
+        Parser { chains, ways, effort, input, anchor: start, last_begin, limit }
     }
 
     /// Writes all sequences that have a match; returns where the last literals begin.
     pub(super) fn encode(&mut self, block: &mut Block<'_>) -> Option<usize> {
         let mut at = self.anchor;
         while at <= self.last_begin {
-            let missed = at - self.anchor;
-            if let Some(mut first) = self.search(at, at, MIN_MATCH - 1) {
-                if missed >= PATIENCE {
-                    self.extend_back(&mut first);
-                }
-                at = self.settle(first, block)?;
-            } else {
-                at += (1 + missed / PATIENCE).min(self.effort.stride);
+            at = match self.longest(at) {
+                Some(found) => self.stretch(at, found, block)?,
+                None => at + (1 + (at - self.anchor) / PATIENCE).min(self.effort.stride),
             }
         }
         Some(self.anchor)
     }
 
-    /// Takes in bytes before the match that positions passed over would have found.
-    fn extend_back(&self, found: &mut Match) {
-        // SAFETY: the anchor lies before the match, and a distance never exceeds its begin.
-        let before =
-            unsafe { common_before(self.input.as_ptr(), self.anchor, found.begin, found.distance) };
-        found.begin -= before;
-        found.length += before;
-    }
-
-    /// Writes this match or what proves better; returns where to go on.
-    fn settle(&mut self, first: Match, block: &mut Block<'_>) -> Option<usize> {
-        let mut first = first;
-        // What `first` was before a slightly later match took its place.
-        let mut displaced = first;
-        'second: loop {
-            let Some(mut second) = self.search_over_end(&first, 2) else {
-                self.write(&first, block)?;
-                return Some(first.end());
-            };
-            if displaced.begin < first.begin && second.begin < first.begin + displaced.length {
-                first = displaced;
-            }
-            if second.begin < first.begin + 3 {
-                first = second;
-                continue;
-            }
-            loop {
-                share_overlap(&first, &mut second);
-                let Some(third) = self.search_over_end(&second, 3) else {
-                    cut_end(&mut first, second.begin);
-                    self.write(&first, block)?;
-                    self.write(&second, block)?;
-                    return Some(second.end());
-                };
-                if third.begin < first.end() + 3 {
-                    if third.begin < first.end() {
-                        second = third;
-                        continue;
-                    }
-                    // No room for the second between the others: it is only kept in mind.
-                    cut_begin(&mut second, first.end());
-                    if second.length < MIN_MATCH {
-                        second = third;
-                    }
-                    self.write(&first, block)?;
-                    displaced = second;
-                    first = third;
-                    continue 'second;
-                }
-                cut_end(&mut first, second.begin);
-                self.write(&first, block)?;
-                first = second;
-                second = third;
-            }
-        }
-    }
-
-    /// A match longer than this one that covers the bytes from `before` its end on.
+    /// The longest match at `at <= last_begin`, followed back into the literals before it.
     #[inline(always)]
-    fn search_over_end(&mut self, known: &Match, before: usize) -> Option<Match> {
-        if known.end() > self.last_begin {
-            return None;
-        }
-        self.search(known.begin, known.end() - before, known.length)
-    }
-
-    /// The longest match over `at <= last_begin` from `low` on, if longer than `known`.
-    fn search(&mut self, low: usize, at: usize, known: usize) -> Option<Match> {
-        let Parser { input, limit, effort, .. } = *self;
+    fn longest(&mut self, at: usize) -> Option<Match> {
+        let Parser { input, limit, effort, anchor, .. } = *self;
+        let mut best = None;
+        let keep = |length, distance| {
+            best = Some((length, distance));
+            length
+        };
         self.chains.drop_backlog(at, effort.backlog);
-        // SAFETY: `at` is at most `last_begin` for all callers, `limit` was computed for this
-        // input; `low <= at < low + known`, as `known` is a match that covers `at` or is three
-        // longer than what lies between.
-        unsafe { self.chains.longest(input, low, at, known, limit, effort.depth) }
+        // SAFETY: `last_begin` and `limit` were computed for this input; searches go forward: the
+        // last one was at the position before, or in a stretch that has ended before `at`.
+        unsafe { self.chains.search(input, at, limit, effort.depth, keep) };
+        best.map(|(length, distance)| follow_back(input, anchor, at, length, distance))
     }
 
+    /// Writes the cheapest way through the stretch that begins with this match, and returns where
+    /// it ends. The match was found at `searched`.
+    fn stretch(&mut self, searched: usize, first: Match, block: &mut Block<'_>) -> Option<usize> {
+        if first.length > LONGEST {
+            self.write(&first, block)?;
+            return Some(first.end());
+        }
+        let origin = first.begin;
+        self.ways.begin(origin - self.anchor);
+        self.ways.offer_match(0, first.length, first.distance);
+        let mut here = searched + 1 - origin;
+        loop {
+            let end = self.ways.last();
+            here = here.max(end.saturating_sub(OVER_END));
+            if here >= end.min(STRETCH) || origin + here > self.last_begin {
+                break;
+            }
+            self.ways.walk_to(here);
+            if let Some(long) = self.widen(origin, here) {
+                self.ways.cut(long.begin - origin);
+                self.write_way(origin, block)?;
+                self.write(&long, block)?;
+                return Some(long.end());
+            }
+            here += 1;
+        }
+        self.ways.walk_to(self.ways.last());
+        self.write_way(origin, block)?;
+        Some(origin + self.ways.last())
+    }
+
+    /// Offers the ways all matches that hold the 4 bytes at this position of the stretch; returns
+    /// one that is too long to be offered. It is better than any.
+    #[inline(always)]
+    fn widen(&mut self, origin: usize, here: usize) -> Option<Match> {
+        let Parser { input, limit, effort, .. } = *self;
+        let ways = &mut *self.ways;
+        let at = origin + here;
+        // The first position before the end sees most of what there is.
+        let first = here + OVER_END == ways.last();
+        let depth = if first { effort.depth } else { effort.depth.div_ceil(2) };
+        let mut long = None;
+        let offer = |length, distance| {
+            let found = follow_back(input, origin, at, length, distance);
+            if found.length > LONGEST {
+                long = Some(found);
+            } else {
+                ways.offer_match(found.begin - origin, found.length, distance);
+            }
+            MIN_MATCH - 1
+        };
+        self.chains.drop_backlog(at, effort.backlog);
+        // SAFETY: the caller compared `at` with `last_begin`, which, as `limit`, was computed for
+        // this input; the positions of a stretch are searched in their order.
+        unsafe { self.chains.search(input, at, limit, depth, offer) };
+        long
+    }
+
+    /// Writes the matches of the cheapest way through the stretch.
+    fn write_way(&mut self, origin: usize, block: &mut Block<'_>) -> Option<()> {
+        self.ways.turn_round();
+        let mut here = 0;
+        while here < self.ways.last() {
+            let (length, distance) = self.ways.step(here);
+            if length > 0 {
+                self.write(&Match { begin: origin + here, length, distance }, block)?;
+            }
+            here += length.max(1);
+        }
+        Some(())
+    }
+
+    #[inline(always)]
     fn write(&mut self, found: &Match, block: &mut Block<'_>) -> Option<()> {
-        // SAFETY: matches come from a search, begin at or after the end of the one before (which
-        // is the anchor), and are never cut below the minimum.
+        // SAFETY: a match comes from a search and is cut at its end at most, not below the
+        // minimum; it begins at or after the end of the one before, which is the anchor.
         unsafe { block.push(self.input, self.anchor, found.begin, found.distance, found.length)? };
         self.anchor = found.end();
         Some(())
     }
 }
 
-/// Gives bytes that both matches hold to the first, as far as they make it no longer than
-/// [`CHEAP`] and leave the second its minimum.
-fn share_overlap(first: &Match, second: &mut Match) {
-    let wanted = first.begin + first.length.min(CHEAP);
-    cut_begin(second, wanted.min(second.end() - MIN_MATCH));
-}
-
-/// Lets the match begin at `begin`, if it begins before.
-fn cut_begin(found: &mut Match, begin: usize) {
-    if found.begin < begin {
-        found.length = found.end().saturating_sub(begin);
-        found.begin = begin;
-    }
-}
-
-/// Lets the match end at `end`, if it ends after.
-fn cut_end(found: &mut Match, end: usize) {
-    if found.end() > end {
-        found.length = end - found.begin;
-    }
+/// A match found at `at`, with the bytes before that match too, down to `low <= at`.
+#[inline(always)]
+fn follow_back(input: &[u8], low: usize, at: usize, length: usize, distance: usize) -> Match {
+    // SAFETY: `at` lies in the input, `low` before it, and a search finds no distance beyond `at`.
+    let before = unsafe { common_before(input.as_ptr(), low, at, distance) };
+    Match { begin: at - before, length: length + before, distance }
 }
