@@ -143,7 +143,7 @@ impl Encoder {
         let chunk_start = out.len();
         let most = src.len() + self.header_len();
         let geometry = Geometry::new(src.len(), cut.blocksize);
-        if 4 * geometry.block_count() >= src.len() {
+        if geometry.block_count() >= src.len().div_ceil(4) {
             return Ok(false);
         }
         let mut header = self.header(src.len(), cut, Content::Blocks, 0);

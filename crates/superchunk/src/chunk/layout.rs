@@ -116,13 +116,14 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The end of `bstarts`, where the dictionary or the first stream begins.
+/// The end of `bstarts`, where the dictionary or the first stream begins. An absurd number of blocks
+/// gives an absurd position, also where `usize` has 32 bits.
 pub(super) fn bstarts_end(header: &Header) -> usize {
     let starts = match header.content {
         Content::Blocks | Content::VariableBlocks => header.block_count(),
         _ => 0,
     };
-    header.header_len() + 4 * starts
+    starts.saturating_mul(4).saturating_add(header.header_len())
 }
 
 /// The dictionary of a whole chunk; empty when it has none.
