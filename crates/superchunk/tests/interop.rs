@@ -10,7 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
-use superchunk::chunk::{self, Content, Decoder, Encoder, Header};
+use superchunk::chunk::{self, Content, Decoder, Encoder, Header, Repair};
 use superchunk::{ChunkFormat, Codec, CompressOptions, Executor, Filter, SplitMode};
 use superchunk_testkit::peers::{Answer, Peer, PeerKind, PeerParams, Request};
 use superchunk_testkit::samples::mixed;
@@ -281,6 +281,17 @@ fn user_block_sizes_and_dictionaries_cross_both_ways() {
     check_theirs(&mut peer, &cells);
     cells.retain(|cell| cell.options.codec == Codec::Zstd && cell.is_safe_before_2026());
     check_ours(&mut Peer::spawn(PeerKind::Blosc2Old), &cells);
+}
+
+#[test]
+fn a_chunk_that_c_blosc2_cannot_read_itself_is_read_and_said_to_be_repaired() {
+    let mut peer = Peer::spawn(PeerKind::Blosc2);
+    let bytes = mixed(5000, 8, 1);
+    let params = PeerParams { block_size: 1001, ..PeerParams::new(8) };
+    let packed = peer.compress(&bytes, &params).unwrap();
+    assert!(peer.decompress(&packed) != Ok(bytes.clone()), "the reference has been mended");
+    assert_eq!(Header::parse(&packed).unwrap().repair(), Some(Repair::RoundedBlockSize));
+    assert!(chunk::decompress(&packed).unwrap() == bytes);
 }
 
 #[test]

@@ -45,16 +45,8 @@ pub(super) unsafe fn common_before(
 ) -> usize {
     let low = low.max(distance);
     let mut begin = at;
-    // SAFETY: each read begins at or after `low >= distance` and ends at or before `at`, so the
-    // bytes on both sides lie in the input.
+    // SAFETY: `begin - 1 >= low >= distance`, so both bytes lie in the input.
     unsafe {
-        while begin >= low + 8 {
-            let difference = load_8(base.add(begin - 8)) ^ load_8(base.add(begin - 8 - distance));
-            if difference != 0 {
-                return at - begin + (difference.leading_zeros() / 8) as usize;
-            }
-            begin -= 8;
-        }
         while begin > low && *base.add(begin - 1) == *base.add(begin - 1 - distance) {
             begin -= 1;
         }

@@ -16,8 +16,8 @@
 //! A *dictionary* is history that both sides know: it lies logically right before the output, and
 //! distances may reach into its last 64 KiB.
 //!
-//! An encoder leaves the last [`LAST_LITERALS`] bytes as literals and begins no match in the last
-//! [`MATCH_MARGIN`] bytes: decoders in the field copy in wide steps and refuse streams that leave
+//! An encoder leaves the last `LAST_LITERALS` bytes as literals and begins no match in the last
+//! `MATCH_MARGIN` bytes: decoders in the field copy in wide steps and refuse streams that leave
 //! them no room. This decoder needs no such room and accepts those streams too.
 
 mod common;

@@ -23,7 +23,7 @@
 //! # Fork
 //!
 //! After `fork()` a child has the memory of the pool but none of its threads. The pool keeps its
-//! threads in a [`Crew`] marked with the process that hired it. A child sees a foreign mark, leaves the
+//! threads in a `Crew` marked with the process that hired it. A child sees a foreign mark, leaves the
 //! inherited crew untouched (and unfreed) and hires its own. No lock is taken on the way, so it does
 //! not matter what the parent's threads were doing. Only a child forked from inside `work` must not
 //! return from that closure: the helpers of that very call are gone.

@@ -255,6 +255,7 @@ impl Encoder {
             dictionary: false,
             lazy: false,
             instrumented: false,
+            repair: None,
         }
     }
 

@@ -51,6 +51,17 @@ pub struct Header {
     pub(crate) dictionary: bool,
     pub(crate) lazy: bool,
     pub(crate) instrumented: bool,
+    pub(crate) repair: Option<Repair>,
+}
+
+/// A known mistake of a writer that the reader makes good. See `docs/formats/errata.md`.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// The stored block size does not hold whole items; the blocks are shorter than it says.
+    RoundedBlockSize,
+    /// The header announces a dictionary that a chunk without blocks cannot have.
+    IgnoredDictionary,
 }
 
 /// What follows the header.
@@ -98,6 +109,7 @@ impl Header {
             dictionary: false,
             lazy: false,
             instrumented: false,
+            repair: None,
         };
         if header.extended {
             header.parse_extension(&mut reader, flags)?;
@@ -175,6 +187,12 @@ impl Header {
     #[must_use]
     pub fn is_split(&self) -> bool {
         self.split
+    }
+
+    /// What had to be made good to read this chunk: C-Blosc2 itself misreads or refuses it.
+    #[must_use]
+    pub fn repair(&self) -> Option<Repair> {
+        self.repair
     }
 
     /// The length of the header itself.
@@ -274,7 +292,9 @@ impl Header {
         let in_blocks = matches!(self.content, Content::Blocks | Content::VariableBlocks);
         // The reference forgets to clear the bit when it falls back to storing: it then has no
         // dictionary, and nothing would use one.
-        self.dictionary = in_blocks && blosc2_flags.has(Blosc2Flags::DICTIONARY);
+        let announced = blosc2_flags.has(Blosc2Flags::DICTIONARY);
+        self.dictionary = in_blocks && announced;
+        self.repair = (announced && !in_blocks).then_some(Repair::IgnoredDictionary);
         self.lazy = blosc2_flags.special_id() == 0 && blosc2_flags.has(Blosc2Flags::LAZY);
         Ok(())
     }
@@ -376,8 +396,9 @@ impl Header {
         }
         let typesize = self.item_size();
         let of_items = self.content == Content::Blocks && !self.instrumented;
-        if of_items && self.blocksize > typesize {
+        if of_items && self.blocksize > typesize && !self.blocksize.is_multiple_of(typesize) {
             self.blocksize -= self.blocksize % typesize;
+            self.repair = Some(Repair::RoundedBlockSize);
         }
     }
 }

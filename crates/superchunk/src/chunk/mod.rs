@@ -26,7 +26,7 @@ mod worker;
 
 pub use decode::Decoder;
 pub use encode::Encoder;
-pub use header::{Content, Header};
+pub use header::{Content, Header, Repair};
 pub use lazy::LazyChunk;
 pub use special::{nans, repeated, uninitialised, zeros};
 

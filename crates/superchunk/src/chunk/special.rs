@@ -121,6 +121,7 @@ fn build(content: Content, item_size: usize, len: usize, payload: &[u8]) -> Resu
         dictionary: false,
         lazy: false,
         instrumented: false,
+        repair: None,
     };
     let mut out = Vec::with_capacity(header.cbytes);
     header.write(&mut out)?;

@@ -85,11 +85,14 @@ struct Effort {
     /// When more positions than this wait to be entered, because a long match or a long stride
     /// passed over them, only the latter half of so many is entered.
     backlog: usize,
+    /// How many positions are searched for matches that pass over the end of a stretch: 3 find
+    /// all, the first alone most.
+    looks: usize,
 }
 
 impl Effort {
     fn of_level(level: u8) -> Self {
-        let (stride, backlog) = if level < 3 { (256, 32) } else { (16, usize::MAX) };
+        let (stride, backlog, looks) = if level < 3 { (256, 32, 1) } else { (16, usize::MAX, 3) };
         let depth = match level {
             0..=1 => 1,
             2..=9 => 1 << (level - 1),
@@ -97,6 +100,6 @@ impl Effort {
             11 => 1024,
             _ => 4096,
         };
-        Effort { depth, stride, backlog }
+        Effort { depth, stride, backlog, looks }
     }
 }

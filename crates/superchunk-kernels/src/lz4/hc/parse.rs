@@ -17,6 +17,7 @@
 //! [`Ways`] is offered all of these matches and keeps the cheapest way to every position. When
 //! nothing passes over the end, all ways meet there, and the cheapest is written.
 
+use crate::copy::load_8;
 use crate::lz4::common::common_before;
 use crate::lz4::emit::Block;
 use crate::lz4::hc::Effort;
@@ -101,16 +102,15 @@ impl<'a> Parser<'a> {
             return Some(first.end());
         }
         let origin = first.begin;
-        self.ways.begin(origin - self.anchor);
-        self.ways.offer_match(0, first.length, first.distance);
+        self.ways.begin(origin - self.anchor, first.length, first.distance);
         let mut here = searched + 1 - origin;
         loop {
             let end = self.ways.last();
-            here = here.max(end.saturating_sub(OVER_END));
-            if here >= end.min(STRETCH) || origin + here > self.last_begin {
+            here = here.max(end - OVER_END);
+            let looked_enough = end - OVER_END + self.effort.looks;
+            if here >= looked_enough.min(STRETCH) || origin + here > self.last_begin {
                 break;
             }
-            self.ways.walk_to(here);
             if let Some(long) = self.widen(origin, here) {
                 self.ways.cut(long.begin - origin);
                 self.write_way(origin, block)?;
@@ -119,13 +119,12 @@ impl<'a> Parser<'a> {
             }
             here += 1;
         }
-        self.ways.walk_to(self.ways.last());
         self.write_way(origin, block)?;
         Some(origin + self.ways.last())
     }
 
     /// Offers the ways all matches that hold the 4 bytes at this position of the stretch; returns
-    /// one that is too long to be offered. It is better than any.
+    /// one that is too long to be offered, and worth to be taken whatever it replaces.
     #[inline(always)]
     fn widen(&mut self, origin: usize, here: usize) -> Option<Match> {
         let Parser { input, limit, effort, .. } = *self;
@@ -137,6 +136,7 @@ impl<'a> Parser<'a> {
         let mut long = None;
         let offer = |length, distance| {
             let found = follow_back(input, origin, at, length, distance);
+            ways.walk_to(here);
             if found.length > LONGEST {
                 long = Some(found);
             } else {
@@ -176,9 +176,25 @@ impl<'a> Parser<'a> {
 }
 
 /// A match found at `at`, with the bytes before that match too, down to `low <= at`.
+///
+/// Matches in a stretch often go back far, so 8 bytes at a time are compared first.
 #[inline(always)]
 fn follow_back(input: &[u8], low: usize, at: usize, length: usize, distance: usize) -> Match {
-    // SAFETY: `at` lies in the input, `low` before it, and a search finds no distance beyond `at`.
-    let before = unsafe { common_before(input.as_ptr(), low, at, distance) };
-    Match { begin: at - before, length: length + before, distance }
+    let base = input.as_ptr();
+    let low = low.max(distance);
+    let mut begin = at;
+    // SAFETY: a search finds no distance beyond `at`, so `low <= at`. All reads lie between `low`
+    // and `at`, or `distance <= low` before that, hence in the input.
+    unsafe {
+        while begin >= low + 8 {
+            let difference = load_8(base.add(begin - 8)) ^ load_8(base.add(begin - 8 - distance));
+            if difference != 0 {
+                begin -= (difference.leading_zeros() / 8) as usize;
+                return Match { begin, length: length + at - begin, distance };
+            }
+            begin -= 8;
+        }
+        begin -= common_before(base, low, begin, distance);
+    }
+    Match { begin, length: length + at - begin, distance }
 }

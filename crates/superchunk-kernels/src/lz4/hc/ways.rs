@@ -44,6 +44,8 @@ const DEARER_AGAIN: usize = 255;
 pub(super) struct Ways {
     nodes: Box<[Node; NODES]>,
     last: usize,
+    /// The first match is the only one. It is then kept by the first node, and no other is used.
+    lone: bool,
     /// The position up to which literals have been offered.
     passed: usize,
 }
@@ -62,17 +64,20 @@ struct Node {
 
 impl Default for Ways {
     fn default() -> Self {
-        Ways { nodes: Box::new([Node::default(); NODES]), last: 0, passed: 0 }
+        Ways { nodes: Box::new([Node::default(); NODES]), last: 0, lone: true, passed: 0 }
     }
 }
 
 impl Ways {
-    /// Begins a stretch after so many literals.
-    pub(super) fn begin(&mut self, literals: usize) {
+    /// Begins a stretch after so many literals with a match, whose length is from 4 to
+    /// [`LONGEST`].
+    #[inline(always)]
+    pub(super) fn begin(&mut self, literals: usize, length: usize, distance: usize) {
         let literals = if literals < 15 { literals } else { 15 + (literals - 15) % 255 };
-        self.nodes[0] = Node { price: 0, literals: narrow(literals), length: 0, distance: 0 };
-        self.last = 0;
-        self.passed = 0;
+        let (length, distance) = (narrow(length), narrow(distance));
+        self.nodes[0] = Node { price: 0, literals: narrow(literals), length, distance };
+        self.last = usize::from(length);
+        self.lone = true;
     }
 
     /// The last position that is reached.
@@ -86,10 +91,23 @@ impl Ways {
         self.last = last;
     }
 
+    /// Offers the first match to all positions it covers, if that has not been done.
+    #[inline(always)]
+    fn spread(&mut self) {
+        if self.lone {
+            self.lone = false;
+            self.passed = 0;
+            self.last = 0;
+            let (length, distance) = self.step(0);
+            self.offer_match(0, length, distance);
+        }
+    }
+
     /// Offers the way by one more literal to each position up to `here`. These are then reached,
     /// and matches that begin there may be offered.
     #[inline(always)]
     pub(super) fn walk_to(&mut self, here: usize) {
+        self.spread();
         let mut node = self.nodes[self.passed % NODES];
         while self.passed < here {
             self.passed += 1;
@@ -139,9 +157,14 @@ impl Ways {
         }
     }
 
-    /// Turns the way to the last position round, so that it can be followed from the first on with
-    /// [`Ways::step`].
+    /// Turns the cheapest way to the last position round, so that it can be followed from the
+    /// first on with [`Ways::step`].
+    #[inline(always)]
     pub(super) fn turn_round(&mut self) {
+        if self.lone {
+            return;
+        }
+        self.walk_to(self.last);
         let mut here = self.last;
         let Node { mut length, mut distance, .. } = self.nodes[here % NODES];
         while here > 0 {
@@ -166,4 +189,126 @@ impl Ways {
 #[expect(clippy::cast_possible_truncation, reason = "lengths and distances are below 65 536")]
 fn narrow(value: usize) -> u16 {
     value as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    /// How many bytes continue this length.
+    fn continuation(length: usize) -> usize {
+        if length < 15 { 0 } else { (length - 15) / 255 + 1 }
+    }
+
+    /// The size of a row of matches `(begin, length)` with literals between, before and after.
+    fn size(before: usize, row: &[(usize, usize)], end: usize) -> usize {
+        let mut at = 0;
+        let mut literals = before;
+        let mut size = 0;
+        for &(begin, length) in row {
+            literals += begin - at;
+            size += 3 + literals + continuation(literals) + continuation(length - 4);
+            literals = 0;
+            at = begin + length;
+        }
+        literals += end - at;
+        size + literals + continuation(literals)
+    }
+
+    /// The smallest size of any row to `end` made of these matches, each as it is or cut short.
+    fn smallest(before: usize, offers: &[(usize, usize)], end: usize) -> usize {
+        // The best that is known for each position and number of literals since the last match.
+        let mut best = alloc::vec![alloc::vec![usize::MAX; before + end + 1]; end + 1];
+        best[0][before] = 0;
+        for at in 0..end {
+            let reached = best[at].clone();
+            for (literals, &cost) in reached.iter().enumerate().filter(|(_, c)| **c < usize::MAX) {
+                let next = &mut best[at + 1][literals + 1];
+                *next = cost.min(*next);
+                let cost = cost + 3 + literals + continuation(literals);
+                for &(_, longest) in offers.iter().filter(|offer| offer.0 == at) {
+                    for length in 4..=longest {
+                        let next = &mut best[at + length][0];
+                        *next = (cost + continuation(length - 4)).min(*next);
+                    }
+                }
+            }
+        }
+        let ends = best[end].iter().enumerate().filter(|(_, cost)| **cost < usize::MAX);
+        ends.map(|(literals, cost)| cost + literals + continuation(literals)).min().unwrap()
+    }
+
+    fn chosen(ways: &mut Ways) -> Vec<(usize, usize)> {
+        ways.turn_round();
+        let mut row = Vec::new();
+        let mut here = 0;
+        while here < ways.last() {
+            let (length, distance) = ways.step(here);
+            if length > 0 {
+                row.push((here, length));
+                assert_eq!(distance, 1000 + here, "the distance belongs to the match");
+            }
+            here += length.max(1);
+        }
+        assert_eq!(here, ways.last());
+        row
+    }
+
+    #[test]
+    fn the_way_chosen_is_as_short_as_any() {
+        let mut seed = 1_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+            usize::try_from(seed >> 33).unwrap() % below
+        };
+        let mut ways = Ways::default();
+        let mut excess = 0;
+        for round in 0..600 {
+            let before = [0, 3, 14, 15, 268, 269, 270][random(7)];
+            let longest = [8, 40, 300][round % 3];
+            let mut offers = alloc::vec![(0, 4 + random(longest))];
+            ways.begin(before, offers[0].1, 1000);
+            let mut here = 0;
+            while offers.len() < 9 {
+                here += 1 + random(longest / 3);
+                if here >= ways.last() {
+                    break;
+                }
+                let length = 4 + random(longest);
+                ways.walk_to(here);
+                ways.offer_match(here, length, 1000 + here);
+                offers.push((here, length));
+            }
+            let end = ways.last();
+            let found = size(before, &chosen(&mut ways), end);
+            let least = smallest(before, &offers, end);
+            assert!(found >= least, "the definition knows all rows");
+            assert!(found <= least + 1, "round {round}: {found} instead of {least}: {offers:?}");
+            excess += found - least;
+        }
+        assert!(excess <= 6, "{excess} bytes more than the least in 600 rounds");
+    }
+
+    #[test]
+    fn a_lone_match_is_the_way() {
+        let mut ways = Ways::default();
+        ways.begin(20, 77, 1000);
+        assert_eq!(ways.last(), 77);
+        assert_eq!(chosen(&mut ways), [(0, 77)]);
+    }
+
+    #[test]
+    fn a_way_can_be_cut_before_a_match_that_is_not_offered() {
+        let mut ways = Ways::default();
+        ways.begin(0, 9, 1000);
+        ways.walk_to(7);
+        ways.cut(6);
+        assert_eq!(chosen(&mut ways), [(0, 6)]);
+        ways.begin(0, 9, 1000);
+        ways.walk_to(7);
+        ways.cut(2);
+        assert_eq!(chosen(&mut ways), []);
+    }
 }
