@@ -44,3 +44,8 @@ pub use exec::Executor;
 pub use limits::Limits;
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
+
+/// The examples of the README are compiled and run like all others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

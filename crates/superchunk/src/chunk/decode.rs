@@ -127,6 +127,9 @@ impl Decoder {
         if header.content == Content::VariableBlocks {
             return vl::decode_all(self, header, chunk, dst, skipped);
         }
+        if header.content != Content::Blocks && skip.is_none() {
+            return special::fill(header, chunk, 0..header.nbytes, dst);
+        }
         let geometry = header.geometry();
         let blocks = dst.chunks_mut(header.blocksize).enumerate();
         let targets = blocks
