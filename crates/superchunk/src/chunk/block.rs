@@ -1,5 +1,7 @@
 //! One block, both ways: filters and codec between a block's bytes and its streams.
 
+use std::ops::Range;
+
 use super::header::Header;
 use super::stream::{self, Stream};
 use super::worker::Worker;
@@ -9,6 +11,41 @@ use crate::error::{Error, Result};
 use crate::filters::{Pipeline, Reference, Setting, scratch};
 use crate::registry::Registry;
 use crate::wire::Reader;
+
+/// One block as it is stored.
+pub(super) struct StoredBlock<'a> {
+    /// Its streams, and perhaps more behind them.
+    pub(super) bytes: &'a [u8],
+    pub(super) stream_count: usize,
+    /// The bytes it decodes to.
+    pub(super) len: usize,
+    pub(super) reference: Reference<'a>,
+}
+
+impl StoredBlock<'_> {
+    fn is_split(&self) -> bool {
+        self.stream_count > 1
+    }
+
+    fn stream_len(&self) -> Result<usize> {
+        let len = self.len / self.stream_count;
+        if len > 0 && len * self.stream_count == self.len {
+            return Ok(len);
+        }
+        Err(Error::corrupt(format!(
+            "a block of {} bytes cannot be split into {} streams",
+            self.len, self.stream_count
+        ))
+        .at("chunk", "blocksize", 8))
+    }
+
+    /// The items that a range of bytes touches, in bytes; a split block has a stream for each byte
+    /// of an item.
+    fn whole_items(&self, part: &Range<usize>) -> Range<usize> {
+        let item_size = self.stream_count;
+        part.start / item_size * item_size..part.end.div_ceil(item_size) * item_size
+    }
+}
 
 /// What the blocks of a chunk have in common when they are read.
 pub(super) struct BlockReader<'a> {
@@ -44,38 +81,56 @@ impl<'a> BlockReader<'a> {
         Ok(Self { pipeline, method, dict, runs_allowed: header.extended })
     }
 
-    /// Decodes the block whose streams begin at the start of `bytes` into all of `dst`.
+    /// Decodes the bytes `part` of a block into `dst`, which is as long.
     pub(super) fn decode(
         &self,
         worker: &mut Worker,
-        bytes: &[u8],
-        stream_count: usize,
-        reference: Reference<'_>,
+        block: &StoredBlock<'_>,
+        part: Range<usize>,
         dst: &mut [u8],
     ) -> Result<()> {
-        let len = dst.len() / stream_count;
-        if len == 0 || len * stream_count != dst.len() {
-            return Err(Error::corrupt(format!(
-                "a block of {} bytes cannot be split into {stream_count} streams",
-                dst.len()
-            ))
-            .at("chunk", "blocksize", 8));
+        let stream_len = block.stream_len()?;
+        let is_planes = block.is_split() && self.pipeline.only_planes() == Some(block.stream_count);
+        // Items can be put together one by one from planes; all else needs the whole block.
+        let span = if is_planes { block.whole_items(&part) } else { 0..block.len };
+        if span == part {
+            return self.decode_span(worker, block, stream_len, span, dst);
         }
-        let mut reader = Reader::new("chunk", bytes);
+        let mut buffer = std::mem::take(&mut worker.block);
+        let decoded = scratch(&mut buffer, span.len());
+        let result = self.decode_span(worker, block, stream_len, span.clone(), decoded);
+        if let Some(part) = decoded.get(part.start - span.start..part.end - span.start) {
+            dst.copy_from_slice(part);
+        }
+        worker.block = buffer;
+        result
+    }
+
+    /// Decodes the whole block, or whole items of a block that is stored as planes.
+    fn decode_span(
+        &self,
+        worker: &mut Worker,
+        block: &StoredBlock<'_>,
+        stream_len: usize,
+        span: Range<usize>,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let mut reader = Reader::new("chunk", block.bytes);
         if self.pipeline.reads_as_is() {
-            return self.decode_streams(worker, &mut reader, len, dst);
+            return self.decode_streams(worker, &mut reader, stream_len, dst);
         }
-        if stream_count > 1 && self.pipeline.only_planes() == Some(stream_count) {
-            return self.decode_planes(worker, &mut reader, len, dst);
+        if !block.is_split() {
+            let stream = Stream::parse(&mut reader, stream_len, self.runs_allowed)?;
+            return self.decode_single(worker, stream, block.reference, dst);
         }
-        if stream_count == 1 {
-            let stream = Stream::parse(&mut reader, len, self.runs_allowed)?;
-            return self.decode_single(worker, stream, reference, dst);
+        if self.pipeline.only_planes() == Some(block.stream_count) {
+            let items = span.start / block.stream_count..span.end / block.stream_count;
+            return self.decode_planes(worker, &mut reader, stream_len, items, dst);
         }
         let mut streams = std::mem::take(&mut worker.streams);
         let result = self
-            .decode_streams(worker, &mut reader, len, scratch(&mut streams, dst.len()))
-            .and_then(|()| self.undo_filters(worker, &streams, reference, dst));
+            .decode_streams(worker, &mut reader, stream_len, scratch(&mut streams, dst.len()))
+            .and_then(|()| self.undo_filters(worker, &streams, block.reference, dst));
         worker.streams = streams;
         result
     }
@@ -118,16 +173,18 @@ impl<'a> BlockReader<'a> {
         Ok(())
     }
 
-    /// Decodes one stream for each byte of an item. Raw planes are gathered from where they lie,
-    /// so that only coded ones pass through scratch memory.
+    /// Decodes one stream for each byte of an item and puts `items` together. Raw planes are
+    /// gathered from where they lie, so that only coded ones pass through scratch memory.
     fn decode_planes(
         &self,
         worker: &mut Worker,
         reader: &mut Reader<'_>,
         len: usize,
+        items: Range<usize>,
         dst: &mut [u8],
     ) -> Result<()> {
-        let decoded = scratch(&mut worker.streams, dst.len());
+        let count = dst.len() / items.len().max(1);
+        let decoded = scratch(&mut worker.streams, count * len);
         let mut planes: [&[u8]; 256] = [&[]; 256];
         for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact_mut(len)) {
             match Stream::parse(reader, len, self.runs_allowed)? {
@@ -136,12 +193,10 @@ impl<'a> BlockReader<'a> {
             }
         }
         for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact(len)) {
-            if plane.is_empty() {
-                *plane = part;
-            }
+            let whole = if plane.is_empty() { part } else { *plane };
+            *plane = whole.get(items.clone()).unwrap_or_default();
         }
-        let planes = planes.get(..dst.len() / len).unwrap_or_default();
-        superchunk_kernels::shuffle::unshuffle_planes(planes, dst);
+        superchunk_kernels::shuffle::unshuffle_planes(planes.get(..count).unwrap_or_default(), dst);
         Ok(())
     }
 

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::block::BlockReader;
+use super::block::{BlockReader, StoredBlock};
 use super::geometry::Geometry;
 use super::layout::Layout;
 use super::worker::{self, Worker};
 use crate::error::Result;
 use crate::exec::Executor;
-use crate::filters::{Reference, scratch};
+use crate::filters::Reference;
 
 /// A part of a block and the place it goes to.
 pub(super) struct Target<'d> {
@@ -105,23 +105,16 @@ where
         target: &mut Target<'_>,
         reference: Reference<'_>,
     ) -> Result<()> {
-        let block = target.block;
-        let reference = if block == 0 { Reference::Itself } else { reference };
-        let (position, bytes) = (self.bytes_of)(block)?;
-        let stream_count = self.layout.stream_count(block, bytes)?;
-        let len = self.layout.geometry().block_range(block).len();
-        let decoded = if target.part == (0..len) {
-            self.reader.decode(worker, bytes, stream_count, reference, target.dst)
-        } else {
-            let mut whole = std::mem::take(&mut worker.block);
-            let block_bytes = scratch(&mut whole, len);
-            let decoded = self.reader.decode(worker, bytes, stream_count, reference, block_bytes);
-            if let Some(part) = block_bytes.get(target.part.clone()) {
-                target.dst.copy_from_slice(part);
-            }
-            worker.block = whole;
-            decoded
+        let number = target.block;
+        let (position, bytes) = (self.bytes_of)(number)?;
+        let block = StoredBlock {
+            bytes,
+            stream_count: self.layout.stream_count(number, bytes)?,
+            len: self.layout.geometry().block_range(number).len(),
+            reference: if number == 0 { Reference::Itself } else { reference },
         };
-        decoded.map_err(|error| error.moved_by(position))
+        self.reader
+            .decode(worker, &block, target.part.clone(), target.dst)
+            .map_err(|error| error.moved_by(position))
     }
 }
