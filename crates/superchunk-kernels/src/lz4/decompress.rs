@@ -20,10 +20,25 @@ use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 /// When the stream is cut short, goes on after the output is full or stops before, or points
 /// before the history. The contents of `dst` are then unspecified.
 pub fn decompress(dict: &[u8], src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
+    decompress_prefix(dict, src, dst, usize::MAX)
+}
+
+/// Decodes like [`decompress`], but may stop once the first `needed` bytes of `dst` are right; what
+/// follows them is then unspecified, and what is wrong with the rest of the stream stays unseen.
+///
+/// # Errors
+///
+/// As [`decompress`].
+pub fn decompress_prefix(
+    dict: &[u8],
+    src: &[u8],
+    dst: &mut [u8],
+    needed: usize,
+) -> Result<(), Malformed> {
     let mut cursor = Cursor { read: 0, written: 0 };
     loop {
-        decode_fast(src, dst, &mut cursor);
-        if decode_sequence(dict, src, dst, &mut cursor)? {
+        decode_fast(src, dst, &mut cursor, needed);
+        if cursor.written >= needed || decode_sequence(dict, src, dst, &mut cursor)? {
             return Ok(());
         }
     }
@@ -43,16 +58,17 @@ const FAST_INPUT: usize = 1 + 16 + 2;
 const FAST_OUTPUT: usize = 14 + 18 + SLACK;
 
 /// Decodes sequences while they lie within the margins; stops at the token of the first that
-/// does not, or that is not plainly right.
+/// does not, or that is not plainly right, or when `needed` bytes are there.
 #[inline(never)]
-fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor) {
+fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
     if src.len() - cursor.read < FAST_INPUT || dst.len() - cursor.written < FAST_OUTPUT {
         return;
     }
     let src_start = src.as_ptr();
     let dst_start = dst.as_mut_ptr();
     // SAFETY: the cursor lies within both slices, and each margin was just found to fit, so
-    // `last_input` and `last_output` lie in the slices too. In the loop:
+    // `last_input` and `last_output` lie in the slices too, and `enough` is not after the latter. In
+    // the loop:
     // * at its head `input <= last_input` and `output <= last_output`: the token, 16 literal bytes
     //   and the distance are readable, 16 literal bytes writable;
     // * long lengths are compared with what is left, less the margin, before they are used;
@@ -61,9 +77,10 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor) {
     unsafe {
         let last_input = src_start.add(src.len() - FAST_INPUT);
         let last_output = dst_start.add(dst.len() - FAST_OUTPUT);
+        let enough = dst_start.add(needed.min(dst.len() - FAST_OUTPUT));
         let mut input = src_start.add(cursor.read);
         let mut output = dst_start.add(cursor.written);
-        while input <= last_input && output <= last_output {
+        while input <= last_input && output <= enough {
             let token = usize::from(*input);
             let mut next = input.add(1);
             let mut out = output;

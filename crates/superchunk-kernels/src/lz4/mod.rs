@@ -29,7 +29,7 @@ mod hc;
 mod tests;
 
 pub use compress::Encoder;
-pub use decompress::decompress;
+pub use decompress::{decompress, decompress_prefix};
 pub use hc::HcEncoder;
 
 /// The shortest match a sequence can hold.

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Encoder, HcEncoder, LAST_LITERALS, MATCH_MARGIN, decompress};
+use super::{Encoder, HcEncoder, LAST_LITERALS, MATCH_MARGIN, decompress, decompress_prefix};
 
 /// The definition of the format: byte by byte, with an ever-growing history.
 fn naive(dict: &[u8], src: &[u8], size: usize) -> Option<Vec<u8>> {
@@ -50,6 +50,14 @@ fn decode(dict: &[u8], src: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut out = vec![0xA5; size];
     let fast = decompress(dict, src, &mut out).is_ok().then_some(out);
     assert_eq!(fast, naive(dict, src, size), "the decoders disagree on {src:?}");
+    for needed in [0, size.min(1), size / 3, size / 2, size] {
+        let mut prefix = vec![0x5A; size];
+        let result = decompress_prefix(dict, src, &mut prefix, needed);
+        if let Some(whole) = &fast {
+            assert_eq!(result, Ok(()));
+            assert_eq!(prefix[..needed], whole[..needed], "the prefix of {needed} of {src:?}");
+        }
+    }
     fast
 }
 

@@ -189,7 +189,10 @@ impl<'a> BlockReader<'a> {
         for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact_mut(len)) {
             match Stream::parse(reader, len, self.runs_allowed)? {
                 Stream::Raw(bytes) => *plane = bytes,
-                stream => stream.decode(&mut worker.codec, &self.method, self.dict, part)?,
+                stream => {
+                    let codec = &mut worker.codec;
+                    stream.decode_prefix(codec, &self.method, self.dict, part, items.end)?;
+                }
             }
         }
         for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact(len)) {

@@ -52,11 +52,27 @@ impl<'a> Stream<'a> {
         dict: &[u8],
         dst: &mut [u8],
     ) -> Result<()> {
+        let needed = dst.len();
+        self.decode_prefix(codec, method, dict, dst, needed)
+    }
+
+    /// Writes at least the first `needed` bytes of the decoded stream to `dst`, which has room for
+    /// all of them.
+    pub(super) fn decode_prefix(
+        self,
+        codec: &mut CodecState,
+        method: &Method,
+        dict: &[u8],
+        dst: &mut [u8],
+        needed: usize,
+    ) -> Result<()> {
         match self {
             Self::Raw(bytes) => dst.copy_from_slice(bytes),
             Self::Run(value) => dst.fill(value),
             Self::Coded(bytes, position) => {
-                codec.decompress(method, dict, bytes, dst).map_err(|e| e.moved_by(position))?;
+                codec
+                    .decompress_prefix(method, dict, bytes, dst, needed)
+                    .map_err(|error| error.moved_by(position))?;
             }
         }
         Ok(())

@@ -80,4 +80,22 @@ impl CodecState {
         }
         Ok(())
     }
+
+    /// Decompresses at least the first `needed` bytes of a stream that fills `dst`, where the codec
+    /// can stop early. What follows them is then unspecified and unchecked.
+    pub(crate) fn decompress_prefix(
+        &mut self,
+        method: &Method,
+        dict: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+        needed: usize,
+    ) -> Result<()> {
+        match method {
+            Method::Lz4 | Method::Lz4Hc if needed < dst.len() => {
+                Ok(lz4::decompress_prefix(dict, src, dst, needed)?)
+            }
+            _ => self.decompress(method, dict, src, dst),
+        }
+    }
 }
