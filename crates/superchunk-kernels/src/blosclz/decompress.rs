@@ -19,6 +19,16 @@ const LONG_MATCH: usize = 9;
 /// [`Malformed`] if the stream is cut short, a match begins before the first byte of `dst`, or the
 /// output is longer or shorter than `dst`. The contents of `dst` are unspecified then.
 pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
+    decompress_prefix(src, dst, usize::MAX)
+}
+
+/// Decodes like [`decompress`], but may stop once the first `needed` bytes of `dst` are right; what
+/// follows them is then unspecified, and what is wrong with the rest of the stream stays unseen.
+///
+/// # Errors
+///
+/// As [`decompress`].
+pub fn decompress_prefix(src: &[u8], dst: &mut [u8], needed: usize) -> Result<(), Malformed> {
     let Some(&first) = src.first() else {
         return if dst.is_empty() { Ok(()) } else { malformed(0, "the stream is empty") };
     };
@@ -36,6 +46,9 @@ pub fn decompress(src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
         } else {
             let repeat = Repeat::read(src, token, at)?;
             window.repeat(&repeat)?;
+            if window.len >= needed {
+                return Ok(());
+            }
             token = repeat.next_token;
             at = repeat.end;
         }

@@ -19,7 +19,7 @@ mod compress;
 mod decompress;
 
 pub use compress::Encoder;
-pub use decompress::decompress;
+pub use decompress::{decompress, decompress_prefix};
 
 /// Literals one token can announce.
 const MAX_RUN: usize = 32;

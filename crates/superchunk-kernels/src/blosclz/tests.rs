@@ -1,7 +1,7 @@
 //! Both directions against a decoder written straight from the format, on real vectors, made-up
 //! data and damaged streams.
 
-use super::{Encoder, decompress};
+use super::{Encoder, decompress, decompress_prefix};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -213,6 +213,11 @@ fn what_is_compressed_comes_back() {
         assert!(naive(&dst[..used], src.len()).as_ref() == Some(&src), "round {round}");
         let mut back = vec![0; src.len()];
         decompress(&dst[..used], &mut back).unwrap();
+        for needed in [0, back.len() / 3, back.len() / 2, back.len()] {
+            let mut prefix = vec![0x5A; back.len()];
+            decompress_prefix(&dst[..used], &mut prefix, needed).unwrap();
+            assert_eq!(prefix[..needed], back[..needed]);
+        }
         assert!(back == src, "round {round}");
         // The same input into a new encoder gives the same stream.
         let mut again = vec![0; src.len()];

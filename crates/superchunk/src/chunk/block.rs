@@ -93,12 +93,13 @@ impl<'a> BlockReader<'a> {
         let is_planes = block.is_split() && self.pipeline.only_planes() == Some(block.stream_count);
         // Items can be put together one by one from planes; all else needs the whole block.
         let span = if is_planes { block.whole_items(&part) } else { 0..block.len };
+        let needed = part.end;
         if span == part {
-            return self.decode_span(worker, block, stream_len, span, dst);
+            return self.decode_span(worker, block, stream_len, span, needed, dst);
         }
         let mut buffer = std::mem::take(&mut worker.block);
         let decoded = scratch(&mut buffer, span.len());
-        let result = self.decode_span(worker, block, stream_len, span.clone(), decoded);
+        let result = self.decode_span(worker, block, stream_len, span.clone(), needed, decoded);
         if let Some(part) = decoded.get(part.start - span.start..part.end - span.start) {
             dst.copy_from_slice(part);
         }
@@ -106,18 +107,20 @@ impl<'a> BlockReader<'a> {
         result
     }
 
-    /// Decodes the whole block, or whole items of a block that is stored as planes.
+    /// Decodes the whole block, or whole items of a block that is stored as planes. Where nothing
+    /// has to be undone, what follows the first `needed` bytes of the block may stay undecoded.
     fn decode_span(
         &self,
         worker: &mut Worker,
         block: &StoredBlock<'_>,
         stream_len: usize,
         span: Range<usize>,
+        needed: usize,
         dst: &mut [u8],
     ) -> Result<()> {
         let mut reader = Reader::new("chunk", block.bytes);
         if self.pipeline.reads_as_is() {
-            return self.decode_streams(worker, &mut reader, stream_len, dst);
+            return self.decode_streams(worker, &mut reader, stream_len, needed, dst);
         }
         if !block.is_split() {
             let stream = Stream::parse(&mut reader, stream_len, self.runs_allowed)?;
@@ -128,8 +131,9 @@ impl<'a> BlockReader<'a> {
             return self.decode_planes(worker, &mut reader, stream_len, items, dst);
         }
         let mut streams = std::mem::take(&mut worker.streams);
+        let joined = scratch(&mut streams, dst.len());
         let result = self
-            .decode_streams(worker, &mut reader, stream_len, scratch(&mut streams, dst.len()))
+            .decode_streams(worker, &mut reader, stream_len, dst.len(), joined)
             .and_then(|()| self.undo_filters(worker, &streams, block.reference, dst));
         worker.streams = streams;
         result
@@ -158,17 +162,23 @@ impl<'a> BlockReader<'a> {
         result
     }
 
-    /// Decodes streams of `len` bytes one behind the other.
+    /// Decodes streams of `len` bytes one behind the other, until `needed` bytes are there.
     fn decode_streams(
         &self,
         worker: &mut Worker,
         reader: &mut Reader<'_>,
         len: usize,
+        needed: usize,
         dst: &mut [u8],
     ) -> Result<()> {
+        let mut missing = needed;
         for part in dst.chunks_exact_mut(len) {
+            if missing == 0 {
+                break;
+            }
             let stream = Stream::parse(reader, len, self.runs_allowed)?;
-            stream.decode(&mut worker.codec, &self.method, self.dict, part)?;
+            stream.decode_prefix(&mut worker.codec, &self.method, self.dict, part, missing)?;
+            missing = missing.saturating_sub(len);
         }
         Ok(())
     }

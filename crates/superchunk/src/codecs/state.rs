@@ -92,10 +92,11 @@ impl CodecState {
         needed: usize,
     ) -> Result<()> {
         match method {
-            Method::Lz4 | Method::Lz4Hc if needed < dst.len() => {
-                Ok(lz4::decompress_prefix(dict, src, dst, needed)?)
-            }
-            _ => self.decompress(method, dict, src, dst),
+            _ if needed >= dst.len() => return self.decompress(method, dict, src, dst),
+            Method::BloscLz => blosclz::decompress_prefix(src, dst, needed)?,
+            Method::Lz4 | Method::Lz4Hc => lz4::decompress_prefix(dict, src, dst, needed)?,
+            _ => return self.decompress(method, dict, src, dst),
         }
+        Ok(())
     }
 }
