@@ -38,7 +38,7 @@ pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     for (name, kind, item_size, bytes) in sets {
         writeln!(
             out,
-            "\n{name} ({kind}, {} MB in chunks of {} MB, level 5, one thread)",
+            "\n{name} ({kind}, {:.1} MB in chunks of {:.1} MB, level 5, one thread)",
             mb(NBYTES),
             mb(CHUNK)
         )?;
