@@ -1,6 +1,9 @@
-//! Measures matches.
+//! What both encoders share: measuring matches, and the history before the source.
+
+use alloc::vec::Vec;
 
 use crate::copy::load_8;
+use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 
 /// How many bytes from `at` on equal those `distance` before, up to `limit`.
 ///
@@ -52,4 +55,21 @@ pub(super) unsafe fn common_before(
         }
     }
     at - begin
+}
+
+/// What an encoder searches, and where the source begins in it: the source itself, or the last
+/// 64 KiB of `dict` and the source behind each other in `joined`.
+pub(super) fn with_history<'a>(
+    dict: &[u8],
+    src: &'a [u8],
+    joined: &'a mut Vec<u8>,
+) -> (&'a [u8], usize) {
+    let dict = dict.get(dict.len().saturating_sub(MAX_DISTANCE)..).unwrap_or(dict);
+    if dict.len() < MIN_MATCH {
+        return (src, 0);
+    }
+    joined.clear();
+    joined.extend_from_slice(dict);
+    joined.extend_from_slice(src);
+    (joined.as_slice(), dict.len())
 }

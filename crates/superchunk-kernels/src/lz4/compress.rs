@@ -12,9 +12,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::copy::{load_4, load_8};
-use crate::lz4::common::{common_before, common_length};
+use crate::lz4::common::{common_before, common_length, with_history};
 use crate::lz4::emit::Block;
-use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH};
+use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
 
 /// Encodes LZ4 blocks quickly; keeps its working memory between calls.
 ///
@@ -53,15 +53,7 @@ impl Encoder {
     ) -> Option<usize> {
         self.table.fill(0);
         let misses = (acceleration.clamp(1, 65_536) as usize) << SKIP_SHIFT;
-        let dict = dict.get(dict.len().saturating_sub(MAX_DISTANCE)..).unwrap_or(dict);
-        let (input, start) = if dict.len() < MIN_MATCH {
-            (src, 0)
-        } else {
-            self.joined.clear();
-            self.joined.extend_from_slice(dict);
-            self.joined.extend_from_slice(src);
-            (self.joined.as_slice(), dict.len())
-        };
+        let (input, start) = with_history(dict, src, &mut self.joined);
         if input.len() <= SHORT_INPUT {
             encode::<4>(&mut self.table, input, start, misses, dst)
         } else {

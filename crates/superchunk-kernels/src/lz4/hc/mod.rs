@@ -15,8 +15,9 @@ mod ways;
 
 use alloc::vec::Vec;
 
+use crate::lz4::MATCH_MARGIN;
+use crate::lz4::common::with_history;
 use crate::lz4::emit::Block;
-use crate::lz4::{MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH};
 use chains::Chains;
 use parse::Parser;
 use ways::Ways;
@@ -50,15 +51,7 @@ impl HcEncoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Option<usize> {
-        let dict = dict.get(dict.len().saturating_sub(MAX_DISTANCE)..).unwrap_or(dict);
-        let (input, start) = if dict.len() < MIN_MATCH {
-            (src, 0)
-        } else {
-            self.joined.clear();
-            self.joined.extend_from_slice(dict);
-            self.joined.extend_from_slice(src);
-            (self.joined.as_slice(), dict.len())
-        };
+        let (input, start) = with_history(dict, src, &mut self.joined);
         let mut block = Block::new(dst);
         let mut anchor = start;
         // The tables hold positions of 32 bits; a longer input would be a block of literals.
