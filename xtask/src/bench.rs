@@ -3,13 +3,14 @@
 use crate::peers;
 use crate::step::{Outcome, cargo, run};
 
-/// Builds and runs the comparison with these options; `--pure-rs` is a feature of its build.
+/// Builds and runs the comparison with these options. `--no-pure-rs` leaves the crate blosc2-pure-rs
+/// out of the build.
 pub(crate) fn bench(options: &[String]) -> Outcome {
     let environments = peers::setup()?;
-    let (features, options): (Vec<&String>, Vec<&String>) =
-        options.iter().partition(|option| *option == "--pure-rs");
+    let (without, options): (Vec<&String>, Vec<&String>) =
+        options.iter().partition(|option| *option == "--no-pure-rs");
     let mut command = cargo(&["run", "--release", "--package", "superchunk-bench-compare"]);
-    if !features.is_empty() {
+    if without.is_empty() {
         command.args(["--features", "pure-rs"]);
     }
     command.arg("--").args(options).env("SUPERCHUNK_PEER_VENV", peers::folder());

@@ -32,7 +32,7 @@ fn clippy() -> Outcome {
 }
 
 /// Unit, integration and document tests, with the peers made known. Default features are all features
-/// but those that only benches need, whose dependencies take minutes to build.
+/// but those that only benches need, whose dependencies nobody else needs.
 fn tests(peers: &[(&str, OsString)]) -> Outcome {
     let peers = peers.iter().map(|(name, value)| (name, value));
     run(cargo(&["test", "--workspace"]).envs(peers))

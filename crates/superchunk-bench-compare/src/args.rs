@@ -25,7 +25,8 @@ superchunk-bench-compare [options]
   --csv FILE          write all numbers to FILE
   --save              write them to docs/bench/<machine>/<date>.csv
 
-`cargo xtask bench --pure-rs` also lets the crate blosc2-pure-rs take part (feature pure-rs).
+`cargo xtask bench` also lets the crate blosc2-pure-rs take part (feature pure-rs);
+`cargo xtask bench --no-pure-rs` does not.
 ";
 
 /// What to run.
