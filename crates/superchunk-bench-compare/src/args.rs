@@ -9,7 +9,11 @@ use crate::choice::{CODECS, CodecChoice, FILTERS, FilterChoice, Setup};
 
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
-superchunk-bench-compare [options]
+superchunk-bench-compare [frame] [options]
+
+  frame               the benches of frames instead of chunks; heeds only the four options below
+  --folder DIR        where their files are made (default: the folder for temporary files)
+  --quick, --csv, --save   as below; --save writes <date>-frame.csv
 
   --datasets a,b      only these (by name or its beginning): a_walk_f64 a_sensor_f64 b_ts_i32
                       c_small_i64 d_field_f32 e_csv f_random g_zeros
@@ -44,6 +48,9 @@ pub(crate) struct Args {
     pub(crate) budget: Duration,
     pub(crate) kernels: bool,
     pub(crate) chunks: bool,
+    pub(crate) frames: bool,
+    /// Where the files of the frame benches are made.
+    pub(crate) folder: Option<PathBuf>,
     pub(crate) summary: bool,
     pub(crate) csv: Option<PathBuf>,
     pub(crate) save: bool,
@@ -65,6 +72,8 @@ impl Args {
                 "--sample" => args.sample = number::<usize>(&value()?)? << 20,
                 "--chunk" => args.chunk = (number::<usize>(&value()?)? << 10).max(1),
                 "--csv" => args.csv = Some(value()?.into()),
+                "frame" => (args.frames, args.chunks) = (true, false),
+                "--folder" => args.folder = Some(value()?.into()),
                 "--kernels" => args.kernels = true,
                 "--kernels-only" => (args.kernels, args.chunks) = (true, false),
                 "--summary" => args.summary = true,
@@ -113,6 +122,8 @@ impl Default for Args {
             budget: Duration::from_millis(200),
             kernels: false,
             chunks: true,
+            frames: false,
+            folder: None,
             summary: false,
             csv: None,
             save: false,
@@ -179,5 +190,13 @@ mod tests {
         assert!(parse("--threads").err().unwrap().contains("--threads"));
         assert!(parse("--treads 1").err().unwrap().contains("--treads"));
         assert!(parse("--help").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_word_frame_replaces_the_cells_of_chunks() {
+        let args = parse("frame --folder here").unwrap().unwrap();
+        assert!(args.frames && !args.chunks);
+        assert_eq!(args.folder, Some("here".into()));
+        assert!(!parse("").unwrap().unwrap().frames);
     }
 }

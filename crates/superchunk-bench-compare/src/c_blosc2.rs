@@ -20,7 +20,7 @@ const AUTO_SPLIT: i32 = 3;
 
 /// `blosc2_cparams`.
 #[repr(C)]
-struct CParams {
+pub(crate) struct CParams {
     compcode: u8,
     compcode_meta: u8,
     clevel: u8,
@@ -43,12 +43,49 @@ struct CParams {
 
 /// `blosc2_dparams`.
 #[repr(C)]
-struct DParams {
+pub(crate) struct DParams {
     nthreads: i16,
     schunk: *mut c_void,
     postfilter: *mut c_void,
     postparams: *mut c_void,
     typesize: i32,
+}
+
+impl CParams {
+    pub(crate) fn of(setup: &Setup) -> Answer<Self> {
+        Ok(Self {
+            compcode: setup.codec.code,
+            compcode_meta: 0,
+            clevel: setup.level,
+            use_dict: 0,
+            typesize: c_len(setup.item_size)?,
+            nthreads: c_threads(setup.threads)?,
+            blocksize: 0,
+            splitmode: AUTO_SPLIT,
+            schunk: ptr::null_mut(),
+            filters: [0, 0, 0, 0, 0, setup.filter.code],
+            filters_meta: [0; 6],
+            prefilter: ptr::null_mut(),
+            preparams: ptr::null_mut(),
+            tuner_params: ptr::null_mut(),
+            tuner_id: 0,
+            instr_codec: false,
+            codec_params: ptr::null_mut(),
+            filter_params: [ptr::null_mut(); 6],
+        })
+    }
+}
+
+impl DParams {
+    pub(crate) fn of(setup: &Setup) -> Answer<Self> {
+        Ok(Self {
+            nthreads: c_threads(setup.threads)?,
+            schunk: ptr::null_mut(),
+            postfilter: ptr::null_mut(),
+            postparams: ptr::null_mut(),
+            typesize: c_len(setup.item_size)?,
+        })
+    }
 }
 
 type Context = *mut c_void;
@@ -77,7 +114,7 @@ pub(crate) struct Library {
     getitem: GetItem,
     kernels: [FilterFn; 4],
     // Dropped last: the functions above point into it.
-    _library: libloading::Library,
+    library: libloading::Library,
 }
 
 impl Library {
@@ -98,32 +135,20 @@ impl Library {
         self.version.clone()
     }
 
+    /// A further function of the library, by its name.
+    ///
+    /// # Safety
+    ///
+    /// `T` must be the type of the function of this name in `blosc2.h`, and what it points to must not
+    /// be called after the library was dropped.
+    pub(crate) unsafe fn function<T: Copy>(&self, name: &CStr) -> Answer<T> {
+        // SAFETY: as promised by the caller.
+        unsafe { symbol(&self.library, name) }
+    }
+
     /// A contestant for one cell.
     pub(crate) fn contestant(&self, setup: &Setup) -> Answer<CBlosc2<'_>> {
-        let number = |n: usize| i16::try_from(n).map_err(|e| e.to_string());
-        let (typesize, nthreads) = (number(setup.item_size)?.into(), number(setup.threads)?);
-        let cparams = CParams {
-            compcode: setup.codec.code,
-            compcode_meta: 0,
-            clevel: setup.level,
-            use_dict: 0,
-            typesize,
-            nthreads,
-            blocksize: 0,
-            splitmode: AUTO_SPLIT,
-            schunk: ptr::null_mut(),
-            filters: [0, 0, 0, 0, 0, setup.filter.code],
-            filters_meta: [0; 6],
-            prefilter: ptr::null_mut(),
-            preparams: ptr::null_mut(),
-            tuner_params: ptr::null_mut(),
-            tuner_id: 0,
-            instr_codec: false,
-            codec_params: ptr::null_mut(),
-            filter_params: [ptr::null_mut(); 6],
-        };
-        let (schunk, postfilter, postparams) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-        let dparams = DParams { nthreads, schunk, postfilter, postparams, typesize };
+        let (cparams, dparams) = (CParams::of(setup)?, DParams::of(setup)?);
         // SAFETY: the structures have the layout of the header (version checked in `open`).
         let (encoder, decoder) =
             unsafe { ((self.create_cctx)(cparams), (self.create_dctx)(dparams)) };
@@ -180,7 +205,7 @@ impl Library {
                     symbol(&library, c"blosc2_bitshuffle")?,
                     symbol(&library, c"blosc2_bitunshuffle")?,
                 ],
-                _library: library,
+                library,
             })
         }
     }
@@ -250,6 +275,10 @@ fn taken(name: &str, code: c_int) -> Answer<usize> {
     usize::try_from(code).map_err(|_| format!("{name} returned {code}"))
 }
 
-fn c_len(len: usize) -> Answer<i32> {
+fn c_threads(threads: usize) -> Answer<i16> {
+    i16::try_from(threads).map_err(|_| format!("{threads} threads are too many for C-Blosc2"))
+}
+
+pub(crate) fn c_len(len: usize) -> Answer<i32> {
     i32::try_from(len).map_err(|_| format!("{len} bytes are too many for C-Blosc2"))
 }

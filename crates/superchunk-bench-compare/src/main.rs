@@ -3,17 +3,22 @@
 //! Every cell of dataset × codec × level × filter × threads is first checked (each side decodes its own
 //! chunks and the other's), then timed in turns; the fastest time of each piece counts, so that a busy
 //! machine disturbs the quotient little. `--help` tells the options. The exit code says whether every
-//! answer was right, not who was faster.
+//! answer was right, not who was faster. With the word `frame` it is files of chunks instead.
 
 mod args;
 mod c_blosc2;
+mod c_schunk;
 mod cell;
 mod choice;
 mod clock;
 mod contestant;
+mod frame_report;
+mod frame_side;
+mod frames;
 mod kernels;
 mod locate;
 mod ours;
+mod ours_schunk;
 #[cfg(feature = "pure-rs")]
 mod pure_rs;
 mod report;
@@ -49,6 +54,7 @@ fn run(args: &Args) -> Result<bool, String> {
     let library = Library::open(&locate::libblosc2()?)?;
     report::say(&format!("superchunk against C-Blosc2 {}", library.version()));
     let mut right = !args.kernels || kernels::run(&library, args)?;
+    right &= !args.frames || frames::run(&library, args)?;
     if !args.chunks {
         return Ok(right);
     }

@@ -26,19 +26,11 @@ pub(crate) struct Report<'a> {
 impl<'a> Report<'a> {
     /// Starts a report and prints its head.
     pub(crate) fn new(args: &'a Args, c_version: &str) -> Self {
-        let machine = machine();
-        let mut csv = String::new();
-        for line in [
-            format!("machine: {machine}"),
-            format!("date: {}", now()),
-            format!("commit: {}", commit()),
-            format!("peer: C-Blosc2 {c_version}"),
-            format!("sample: {} bytes in chunks of {}", args.sample, args.chunk),
-        ] {
-            say(&line);
-            // Writing to a String cannot fail.
-            let _ = writeln!(csv, "# {line}");
-        }
+        let mut csv = about(c_version);
+        let sample = format!("sample: {} bytes in chunks of {}", args.sample, args.chunk);
+        say(&sample);
+        // Writing to a String cannot fail.
+        let _ = writeln!(csv, "# {sample}");
         let _ = writeln!(csv, "{COLUMNS}");
         say(
             "\nMB/s as superchunk/C-Blosc2 and their quotient; 'same bytes' decodes C-Blosc2's chunks",
@@ -79,12 +71,32 @@ impl<'a> Report<'a> {
             write(path, &self.csv)?;
         }
         if self.args.save {
-            let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bench");
-            let day: String = now().chars().take(10).collect();
-            write(&docs.join(machine()).join(format!("{day}.csv")), &self.csv)?;
+            write(&save_as(""), &self.csv)?;
         }
         Ok(())
     }
+}
+
+/// Prints where, when and with what a run is made; returns the same as the head of a CSV file.
+pub(crate) fn about(c_version: &str) -> String {
+    let mut csv = String::new();
+    for line in [
+        format!("machine: {}", machine()),
+        format!("date: {}", now()),
+        format!("commit: {}", commit()),
+        format!("peer: C-Blosc2 {c_version}"),
+    ] {
+        say(&line);
+        let _ = writeln!(csv, "# {line}");
+    }
+    csv
+}
+
+/// The file of this machine and day under `docs/bench`, its name ending so.
+pub(crate) fn save_as(ending: &str) -> PathBuf {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bench");
+    let day: String = now().chars().take(10).collect();
+    docs.join(machine()).join(format!("{day}{ending}.csv"))
 }
 
 /// Prints a line; a closed pipe is no reason to stop.
@@ -114,7 +126,8 @@ fn against(ours: &Numbers, theirs: &Numbers) -> String {
     )
 }
 
-fn write(path: &PathBuf, text: &str) -> Result<(), String> {
+/// Writes a file and the folders that it needs.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("cannot write {}: {e}", path.display());
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;

@@ -2,6 +2,7 @@
 //!
 //! - [`naive`]: a plain chunk decoder written from the format documents, the second opinion;
 //! - [`peers`]: the real Blosc libraries, as processes;
+//! - [`frame_peer`]: python-blosc2's super-chunks, as a process;
 //! - [`vectors`]: the conformance vectors and their indexes;
 //! - [`datasets`]: the data that benches and size tests run on;
 //! - [`samples`]: small buffers that reach every path of an encoder;
@@ -16,8 +17,10 @@ pub mod datasets;
 #[cfg(unix)]
 pub mod fork;
 mod fourier;
+pub mod frame_peer;
 pub mod naive;
 pub mod peers;
+mod process;
 pub mod rng;
 pub mod samples;
 pub mod time;

@@ -8,9 +8,9 @@
 //! A peer that is not installed fails the test that asks for it: a test that silently skips proves
 //! nothing.
 
-use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{self, Read, Write};
+
+use crate::process::{Input, Output, Process, not_started};
 
 /// Which library to speak to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +91,7 @@ pub type Answer = Result<Vec<u8>, String>;
 /// A running peer; it ends when dropped.
 #[derive(Debug)]
 pub struct Peer {
-    child: Child,
-    input: Option<BufWriter<ChildStdin>>,
-    output: BufReader<ChildStdout>,
+    process: Process,
 }
 
 impl Peer {
@@ -105,14 +103,7 @@ impl Peer {
     #[must_use]
     #[expect(clippy::panic, reason = "a missing peer must fail the test that needs it")]
     pub fn spawn(kind: PeerKind) -> Self {
-        let python = python_of(kind);
-        Self::start(kind, &python).unwrap_or_else(|error| {
-            panic!(
-                "the peer {kind:?} did not start with {}: {error}; \
-                 run cargo xtask test (or cargo xtask setup)",
-                python.display()
-            )
-        })
+        Self::start(kind).unwrap_or_else(|error| panic!("{}", not_started(kind, &error)))
     }
 
     /// Compresses.
@@ -153,76 +144,33 @@ impl Peer {
 
     /// Many requests at once; the answers come in the same order.
     pub fn ask_all(&mut self, requests: &[Request<'_>]) -> Vec<Answer> {
-        let Self { child, input, output } = self;
-        let Some(input) = input else { return Vec::new() };
+        let Some((input, output, mut ending)) = self.process.pipes() else { return Vec::new() };
         // The peer answers while later requests are still being written, so a pipe must be drained at
         // both ends. One request alone is read in full before it is answered.
         if let [request] = requests {
             let answer = send(input, request).and_then(|()| receive(output));
-            return vec![answer.unwrap_or_else(|error| Err(ended(child, &error)))];
+            return vec![answer.unwrap_or_else(|error| Err(ending.words(&error)))];
         }
         std::thread::scope(|scope| {
             scope.spawn(|| requests.iter().try_for_each(|request| send(input, request)));
-            let mut read = || receive(output).unwrap_or_else(|error| Err(ended(child, &error)));
+            let mut read = || receive(output).unwrap_or_else(|error| Err(ending.words(&error)));
             requests.iter().map(|_| read()).collect()
         })
     }
 
-    fn start(kind: PeerKind, python: &Path) -> io::Result<Self> {
+    fn start(kind: PeerKind) -> io::Result<Self> {
         let name = match kind {
             PeerKind::Blosc2 | PeerKind::Blosc2Old => "blosc2",
             PeerKind::Blosc1 => "blosc",
             PeerKind::Numcodecs => "numcodecs",
         };
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/peer.py");
-        let mut command = Command::new(python);
-        command.arg(script).arg(name).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // BLOSC_* variables change what the libraries do; a test says all it wants in its request.
-        for (variable, _) in std::env::vars_os() {
-            if variable.to_string_lossy().starts_with("BLOSC") {
-                command.env_remove(variable);
-            }
-        }
-        let mut child = command.spawn()?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("no pipes"));
-        };
-        let input = Some(BufWriter::new(input));
-        let mut peer = Self { child, input, output: BufReader::new(output) };
+        let mut peer = Self { process: Process::start(kind, "peer.py", &[name])? };
         peer.ask(Request::Version).map_err(io::Error::other)?;
         Ok(peer)
     }
 }
 
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // A closed pipe is the peer's sign to end.
-        self.input = None;
-        let _ = self.child.wait();
-    }
-}
-
-/// The interpreter of a peer: the environment's word, or the place where `cargo xtask setup` puts it.
-fn python_of(kind: PeerKind) -> PathBuf {
-    let (variable, folder) = match kind {
-        PeerKind::Blosc2Old => ("SUPERCHUNK_PEER_PYTHON_OLD", "blosc2-old"),
-        PeerKind::Blosc2 | PeerKind::Blosc1 | PeerKind::Numcodecs => {
-            ("SUPERCHUNK_PEER_PYTHON", "blosc2")
-        }
-    };
-    let place = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
-    let fallback = || crate::repository().join("target/venv").join(folder).join(place);
-    std::env::var_os(variable).map_or_else(fallback, PathBuf::from)
-}
-
-fn ended(child: &mut Child, error: &io::Error) -> String {
-    match child.try_wait() {
-        Ok(Some(status)) => format!("the peer process ended ({status})"),
-        _ => format!("the pipe to the peer broke: {error}"),
-    }
-}
-
-fn send(input: &mut BufWriter<ChildStdin>, request: &Request<'_>) -> io::Result<()> {
+fn send(input: &mut Input, request: &Request<'_>) -> io::Result<()> {
     let mut params = PeerParams { filters: Vec::new(), ..PeerParams::new(0) };
     let (op, payload, start, count): (u8, &[u8], u32, u32) = match request {
         Request::Version => (0, &[], 0, 0),
@@ -255,7 +203,7 @@ fn send(input: &mut BufWriter<ChildStdin>, request: &Request<'_>) -> io::Result<
     input.flush()
 }
 
-fn receive(output: &mut BufReader<ChildStdout>) -> io::Result<Answer> {
+fn receive(output: &mut Output) -> io::Result<Answer> {
     let (mut status, mut length) = ([0u8; 1], [0u8; 4]);
     output.read_exact(&mut status)?;
     output.read_exact(&mut length)?;

@@ -4,7 +4,8 @@
 //! environment variable `SUPERCHUNK_VECTORS` names. Each has a sub-folder per family (`chunk`, `frame`,
 //! `hostile`, …) with `INDEX.json` (or `index.json`): an object whose `samples` are objects with at
 //! least a `file` or `path`; or with `MANIFEST.tsv`: a header line, then one line a sample. A path that
-//! is a remark in parentheses stands for an input that a test has to make; it is left out.
+//! is a remark in parentheses stands for an input that a test has to make; it is left out. A sample may
+//! be a directory (a sparse frame, a store): it is found and named like a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,8 @@ impl Vector {
     ///
     /// # Panics
     ///
-    /// When it cannot be read: an index that names a missing file is a broken checkout.
+    /// When it cannot be read: an index that names a missing file is a broken checkout. Also for a
+    /// directory, which has no bytes; open its path.
     #[must_use]
     #[expect(clippy::panic, reason = "a vector that is not there must fail its test")]
     pub fn bytes(&self) -> Vec<u8> {
@@ -136,6 +138,18 @@ mod tests {
     fn every_indexed_file_is_there() {
         for vector in ["chunk", "frame", "hostile", "legacy"].into_iter().flat_map(family) {
             assert!(vector.path.exists(), "{}", vector.path.display());
+        }
+    }
+
+    #[test]
+    fn directories_are_found_like_files() {
+        let is_folder = |vector: &Vector| vector.path.is_dir();
+        let folders: Vec<Vector> =
+            ["frame", "hostile"].into_iter().flat_map(family).filter(is_folder).collect();
+        for name in ["21_sframe.b2frame", "39_dictstore.b2d", "s01_missing.b2frame"] {
+            let vector = folders.iter().find(|vector| vector.name() == name);
+            let entries = fs::read_dir(&vector.unwrap().path).unwrap();
+            assert!(entries.count() > 1, "{name}");
         }
     }
 

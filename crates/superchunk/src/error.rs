@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io;
 
 /// The result of everything that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -52,6 +53,7 @@ pub struct Place {
 
 struct Inner {
     kind: ErrorKind,
+    subject: Option<String>,
     message: Cow<'static, str>,
     place: Option<Place>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -63,7 +65,8 @@ const _: () = assert!(size_of::<Error>() == size_of::<usize>());
 impl Error {
     /// An error of this kind, with a sentence that says what is wrong and, if possible, what to do.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), place: None, source: None }))
+        let message = message.into();
+        Self(Box::new(Inner { kind, subject: None, message, place: None, source: None }))
     }
 
     /// The bytes contradict the format or themselves.
@@ -89,6 +92,32 @@ impl Error {
     /// A limit of the caller or of the format would be exceeded.
     pub fn limit(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::LimitExceeded, message)
+    }
+
+    /// There is nothing of that name.
+    pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::NotFound, message)
+    }
+
+    /// Another writer holds it.
+    pub fn locked(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Locked, message)
+    }
+
+    /// The operating system refused what `message` says; its own words follow.
+    pub fn io(message: impl fmt::Display, source: io::Error) -> Self {
+        let kind = match source.kind() {
+            io::ErrorKind::NotFound => ErrorKind::NotFound,
+            _ => ErrorKind::Io,
+        };
+        Self::new(kind, format!("{message}: {source}")).because(source)
+    }
+
+    /// The same error with the name of the file or chunk it is about, unless it has one already.
+    #[must_use]
+    pub fn within(mut self, subject: impl Into<String>) -> Self {
+        self.0.subject.get_or_insert_with(|| subject.into());
+        self
     }
 
     /// The same error with the place it was found at, unless it knows a closer one already.
@@ -131,6 +160,9 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(subject) = &self.0.subject {
+            write!(f, "{subject}: ")?;
+        }
         let Some(place) = self.0.place else { return f.write_str(&self.0.message) };
         write!(f, "{} {}: {}", place.format, place.field, self.0.message)?;
         match place.offset {
@@ -174,5 +206,25 @@ mod tests {
         let error = Error::corrupt("bad").at("chunk", "stream", 3).moved_by(40).at("frame", "x", 1);
         assert_eq!(error.place().unwrap().offset, Some(43));
         assert_eq!(error.place().unwrap().field, "stream");
+    }
+    #[test]
+    fn the_subject_comes_first_and_the_first_one_stays() {
+        let error = Error::corrupt("is 0").at("frame", "len", 16).within("a.b2frame").within("b");
+        assert_eq!(error.to_string(), "a.b2frame: frame len: is 0, at byte 16");
+        assert_eq!(Error::locked("is in use").within("x").to_string(), "x: is in use");
+        assert_eq!(Error::locked("").kind(), ErrorKind::Locked);
+        assert_eq!(Error::not_found("").kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn an_error_of_the_system_keeps_its_words_and_its_cause() {
+        let full = Error::io("cannot write", io::Error::other("the disk is full"));
+        assert_eq!(full.kind(), ErrorKind::Io);
+        assert_eq!(full.to_string(), "cannot write: the disk is full");
+        let cause = std::error::Error::source(&full).unwrap();
+        assert!(cause.downcast_ref::<io::Error>().is_some());
+
+        let missing = Error::io("cannot open", io::ErrorKind::NotFound.into());
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
     }
 }

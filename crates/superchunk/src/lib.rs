@@ -30,20 +30,27 @@
 mod block_shape;
 pub mod chunk;
 mod codecs;
+mod container;
 mod error;
 mod exec;
 mod filters;
+pub mod frame;
 mod limits;
 mod options;
 mod registry;
+mod schunk;
+pub mod store;
 mod wire;
 
 pub use block_shape::BlockShape;
+pub use container::Integrity;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use exec::Executor;
 pub use limits::Limits;
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
+pub use schunk::{Fill, FrameOptions, OpenOptions, SuperChunk, Verification};
+pub use wire::msgpack::Value;
 
 /// The examples of the README are compiled and run like all others.
 #[cfg(doctest)]

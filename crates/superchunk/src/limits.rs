@@ -19,12 +19,16 @@ pub struct Limits {
     /// The most bytes one chunk may decode to, and the largest block that a part is read from.
     /// Scratch memory is at most four such lengths for each thread.
     pub max_decoded: usize,
+    /// The most bytes that the header, the index and the metadata of a container may take, each as
+    /// stored and as decoded.
+    pub max_metadata: usize,
 }
 
 impl Default for Limits {
-    /// Everything the format allows: chunks of 2 GiB less a few bytes.
+    /// Everything the format allows of a chunk, 2 GiB less a few bytes; 256 MiB of metadata, which is
+    /// an index of 33 million chunks.
     fn default() -> Self {
-        Self { max_decoded: i32::MAX as usize }
+        Self { max_decoded: i32::MAX as usize, max_metadata: 256 << 20 }
     }
 }
 
@@ -34,6 +38,24 @@ impl Limits {
     pub fn with_max_decoded(mut self, bytes: usize) -> Self {
         self.max_decoded = bytes;
         self
+    }
+
+    /// The same limits with another bound on the metadata of a container.
+    #[must_use]
+    pub fn with_max_metadata(mut self, bytes: usize) -> Self {
+        self.max_metadata = bytes;
+        self
+    }
+
+    /// Refuses metadata above the bound.
+    pub(crate) fn check_metadata(&self, part: &'static str, len: u64) -> Result<()> {
+        if usize::try_from(len).is_ok_and(|len| len <= self.max_metadata) {
+            return Ok(());
+        }
+        Err(Error::limit(format!(
+            "the {part} takes {len} bytes, the limit is {} (raise Limits::max_metadata)",
+            self.max_metadata
+        )))
     }
 
     /// Refuses a decoded length above the bound.

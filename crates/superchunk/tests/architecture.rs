@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 15] = [
     "error",
     "limits",
     "wire",
@@ -17,6 +17,10 @@ const LAYERS: [&str; 11] = [
     "filters",
     "codecs",
     "chunk",
+    "store",
+    "container",
+    "frame",
+    "schunk",
     "lib",
 ];
 

@@ -1,7 +1,9 @@
-//! Reading and writing stored integers. All of them are little endian.
+//! Reading and writing stored integers. Those of chunks are little endian, those of frames and of
+//! [`msgpack`] big endian.
 //!
 //! [`Reader`] is the only place where untrusted bytes are cut: it can run out, never overrun.
 
+pub(crate) mod msgpack;
 mod reader;
 
 pub(crate) use reader::Reader;

@@ -64,6 +64,31 @@ impl<'a> Reader<'a> {
         self.array(field).map(i64::from_le_bytes)
     }
 
+    /// The next unsigned 16-bit integer, big endian as MessagePack stores it.
+    pub(crate) fn u16_be(&mut self, field: &'static str) -> Result<u16> {
+        self.array(field).map(u16::from_be_bytes)
+    }
+
+    /// The next 32-bit integer, big endian.
+    pub(crate) fn i32_be(&mut self, field: &'static str) -> Result<i32> {
+        self.array(field).map(i32::from_be_bytes)
+    }
+
+    /// The next unsigned 32-bit integer, big endian.
+    pub(crate) fn u32_be(&mut self, field: &'static str) -> Result<u32> {
+        self.array(field).map(u32::from_be_bytes)
+    }
+
+    /// The next 64-bit integer, big endian.
+    pub(crate) fn i64_be(&mut self, field: &'static str) -> Result<i64> {
+        self.array(field).map(i64::from_be_bytes)
+    }
+
+    /// The next unsigned 64-bit integer, big endian.
+    pub(crate) fn u64_be(&mut self, field: &'static str) -> Result<u64> {
+        self.array(field).map(u64::from_be_bytes)
+    }
+
     #[cold]
     fn too_short(&self, field: &'static str, len: usize) -> Error {
         let left = self.bytes.len().saturating_sub(self.position);
@@ -90,5 +115,20 @@ mod tests {
         assert_eq!(error.to_string(), "test c: needs 4 bytes, 1 are left, at byte 5");
         assert_eq!(reader.take("d", 1).unwrap(), [9]);
         assert!(reader.seek(usize::MAX).u8("e").is_err());
+    }
+
+    #[test]
+    fn big_endian_integers_have_their_high_byte_first() {
+        let bytes = [0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8];
+        let reader = Reader::new("test", &bytes);
+        assert_eq!(reader.clone().u16_be("a").unwrap(), 0xfffe);
+        assert_eq!(reader.clone().u32_be("a").unwrap(), 0xfffe_fdfc);
+        assert_eq!(reader.clone().i32_be("a").unwrap(), -0x0001_0204);
+        assert_eq!(reader.clone().u64_be("a").unwrap(), 0xfffe_fdfc_fbfa_f9f8);
+        assert_eq!(reader.clone().i64_be("a").unwrap(), -0x0001_0203_0405_0608);
+        let mut reader = reader.seek(4);
+        assert_eq!(reader.u16_be("a").unwrap(), 0xfbfa);
+        assert_eq!(reader.position(), 6);
+        assert_eq!(reader.u32_be("b").unwrap_err().kind(), ErrorKind::Truncated);
     }
 }

@@ -1,0 +1,54 @@
+//! A line for each frame bench, and the numbers as CSV.
+
+use std::fmt::Write as _;
+
+use crate::args::Args;
+use crate::frames::Times;
+use crate::report::{about, save_as, say, write};
+
+/// Collects the lines of a run.
+pub(crate) struct FrameReport<'a> {
+    args: &'a Args,
+    csv: String,
+}
+
+impl<'a> FrameReport<'a> {
+    /// Starts a report and prints its head.
+    pub(crate) fn new(args: &'a Args, c_version: &str) -> Self {
+        let mut csv = about(c_version);
+        let _ = writeln!(csv, "case,implementation,processor_ms,wall_ms");
+        say("\nms as superchunk/C-Blosc2 and how many times faster superchunk is");
+        say(&format!("{:<48} {:^30} {:^30}", "frames, LZ4 and shuffle", "processor", "wall"));
+        Self { args, csv }
+    }
+
+    /// Adds and prints a line.
+    pub(crate) fn add(&mut self, case: &str, [ours, theirs]: [Times; 2]) {
+        let pair = |ours: f64, theirs: f64| {
+            format!("{:>10.3}/{:<10.3}{:>7.2}", ours * 1e3, theirs * 1e3, theirs / ours)
+        };
+        let processor = pair(ours.processor, theirs.processor);
+        say(&format!("{case:<48} {processor:<30} {}", pair(ours.wall, theirs.wall)));
+        for (name, times) in [("superchunk", ours), ("C-Blosc2", theirs)] {
+            let (processor, wall) = (times.processor * 1e3, times.wall * 1e3);
+            // Writing to a String cannot fail.
+            let _ = writeln!(self.csv, "\"{case}\",{name},{processor:.4},{wall:.4}");
+        }
+    }
+
+    /// Prints why a case could not be timed.
+    pub(crate) fn wrong(&mut self, case: &str, reason: &str) {
+        say(&format!("WRONG {case}: {reason}"));
+    }
+
+    /// Writes the files that were asked for.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        if let Some(path) = &self.args.csv {
+            write(path, &self.csv)?;
+        }
+        if self.args.save {
+            write(&save_as("-frame"), &self.csv)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,313 @@
+//! The frame benches: files of chunks, written and read by both sides in turns.
+//!
+//! Every answer is checked first: each side reads what each side wrote. Files that are only read were
+//! written by C-Blosc2, so that both read the same bytes. A case is timed by two clocks, the processor
+//! time of the thread (system calls included, waiting for the disk not) and the wall; of each the
+//! fastest round counts.
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use superchunk_testkit::datasets;
+use superchunk_testkit::rng::Rng;
+
+use crate::args::Args;
+use crate::c_blosc2::Library;
+use crate::c_schunk::CFrames;
+use crate::choice::{CODECS, FILTERS, Setup};
+use crate::clock::Clock;
+use crate::contestant::Answer;
+use crate::frame_report::FrameReport;
+use crate::frame_side::{FrameReader, FrameSide};
+use crate::ours_schunk::OurFrames;
+
+const CHUNK_SIZE: usize = 1 << 20;
+const CHUNKS: usize = 256;
+/// Chunks repeat after this many.
+const DISTINCT: usize = 16;
+const RANDOM_CHUNKS: usize = 1000;
+const RANDOM_ITEMS: usize = 10_000;
+const ITEM_SIZE: usize = 4;
+const MANY_CHUNKS: usize = 1_000_000;
+const TINY_CHUNK: usize = 16;
+const SMALL_APPENDS: usize = 10_000;
+const SMALL_CHUNK: usize = 4096;
+
+/// Rounds that are always run, and that are enough.
+const ROUNDS: Range<usize> = 3..100;
+
+/// Seconds of one side by both clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) processor: f64,
+    pub(crate) wall: f64,
+}
+
+/// Runs all frame benches; `false` when an answer was wrong.
+pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
+    let folder = Folder::new(args.folder.as_deref())?;
+    let mut report = FrameReport::new(args, &library.version());
+    let setup = setup()?;
+    let theirs = CFrames::new(library, &setup)?;
+    let ours = OurFrames::new(&setup);
+    let bench = Bench { ours: &ours, theirs: &theirs, folder, budget: args.budget * 5 };
+    let mut right = true;
+    for (name, case) in CASES {
+        match case(&bench, &theirs) {
+            Ok(lines) => {
+                for (detail, times) in lines {
+                    report.add(&format!("{name}{detail}"), times);
+                }
+            }
+            Err(reason) => {
+                right = false;
+                report.wrong(name, &reason);
+            }
+        }
+    }
+    report.finish()?;
+    Ok(right)
+}
+
+type Lines = Vec<(&'static str, [Times; 2])>;
+type Case = fn(&Bench<'_>, &CFrames<'_>) -> Answer<Lines>;
+
+const CASES: [(&str, Case); 6] = [
+    ("append 256 chunks of 1 MiB", |bench, _| {
+        bench.write("append", CHUNK_SIZE, &large_pieces(&datasets::field(DISTINCT * CHUNK_SIZE)))
+    }),
+    ("256 chunks of 1 MiB", |bench, c| bench.read_large(c)),
+    ("10,000 appends of 4 KiB, one commit", |bench, _| {
+        let data = datasets::field(SMALL_APPENDS * SMALL_CHUNK);
+        bench.write("small", SMALL_CHUNK, &data.chunks(SMALL_CHUNK).collect::<Vec<_>>())
+    }),
+    ("1,000,000 chunks of zeros", |bench, c| {
+        let path = bench.folder.at("zeros");
+        c.write_zeros(&path, MANY_CHUNKS, TINY_CHUNK)?;
+        bench.open(&path, MANY_CHUNKS, &[0; TINY_CHUNK])
+    }),
+    ("1,000,000 stored chunks", |bench, c| {
+        let path = bench.folder.at("stored");
+        let data = datasets::random(MANY_CHUNKS * TINY_CHUNK);
+        c.write_at_once(&path, data.chunks(TINY_CHUNK))?;
+        bench.open(&path, MANY_CHUNKS, data.rchunks(TINY_CHUNK).next().unwrap_or_default())
+    }),
+    ("100 chunks", |bench, c| {
+        let path = bench.folder.at("hundred");
+        let data = datasets::field(100 * SMALL_CHUNK);
+        c.write_at_once(&path, data.chunks(SMALL_CHUNK))?;
+        bench.open(&path, 100, data.rchunks(SMALL_CHUNK).next().unwrap_or_default())
+    }),
+];
+
+struct Bench<'a> {
+    ours: &'a dyn FrameSide,
+    theirs: &'a dyn FrameSide,
+    folder: Folder,
+    budget: Duration,
+}
+
+impl Bench<'_> {
+    fn sides(&self) -> [&dyn FrameSide; 2] {
+        [self.ours, self.theirs]
+    }
+
+    /// Writing a frame of these pieces; both sides must read what each wrote.
+    fn write(&self, name: &str, chunk_size: usize, pieces: &[&[u8]]) -> Answer<Lines> {
+        let paths = [self.folder.at(&format!("{name}-ours")), self.folder.at(&format!("{name}-c"))];
+        let mut sides = self.sides().into_iter().zip(&paths).collect::<Vec<_>>();
+        for (side, path) in &sides {
+            side.write(path, chunk_size, pieces)?;
+            for reader in self.sides() {
+                check(reader.open(path)?.as_mut(), pieces)
+                    .map_err(|e| format!("{} read back: {e}", path.display()))?;
+            }
+        }
+        let times = self.turns(
+            &mut sides,
+            |(_, path)| remove(path),
+            |(side, path)| side.write(path, chunk_size, pieces),
+        )?;
+        Ok(vec![("", times)])
+    }
+
+    /// Reading one large frame in three ways.
+    fn read_large(&self, c: &CFrames<'_>) -> Answer<Lines> {
+        let data = datasets::field(DISTINCT * CHUNK_SIZE);
+        let pieces = large_pieces(&data);
+        let path = self.folder.at("large");
+        c.write(&path, CHUNK_SIZE, &pieces)?;
+        let mut readers = Vec::new();
+        for side in self.sides() {
+            readers.push(side.open(&path)?);
+        }
+        for reader in &mut readers {
+            check(reader.as_mut(), &pieces)?;
+        }
+        let mut rng = Rng::new(7);
+        let mut picks = |count: usize, below: usize| -> Vec<u64> {
+            (0..count).map(|_| rng.below(below as u64)).collect()
+        };
+        let in_order: Vec<u64> = (0..CHUNKS as u64).collect();
+        let chunks = picks(RANDOM_CHUNKS, CHUNKS);
+        let items = picks(RANDOM_ITEMS, CHUNKS * CHUNK_SIZE / ITEM_SIZE);
+        for reader in &mut readers {
+            check_items(reader.as_mut(), &data, &items)?;
+        }
+        let mut space = vec![0; CHUNK_SIZE];
+        let mut read_chunks = |reader: &mut Box<dyn FrameReader + '_>, which: &[u64]| {
+            which.iter().try_for_each(|&n| {
+                reader.read_chunk(n, &mut space)?;
+                black_box(&mut space);
+                Ok(())
+            })
+        };
+        let sequential = self.turns(&mut readers, |_| {}, |r| read_chunks(r, &in_order))?;
+        let random = self.turns(&mut readers, |_| {}, |r| read_chunks(r, &chunks))?;
+        let single = self.turns(
+            &mut readers,
+            |_| {},
+            |reader| {
+                let mut item = [0; ITEM_SIZE];
+                items.iter().try_for_each(|&n| {
+                    reader.read_items(n..n + 1, &mut item)?;
+                    black_box(&mut item);
+                    Ok(())
+                })
+            },
+        )?;
+        Ok(vec![
+            (", read in order", sequential),
+            (", 1000 random chunks", random),
+            (", 10,000 random items", single),
+        ])
+    }
+
+    /// Opening a frame, and opening it to read its last chunk.
+    fn open(&self, path: &Path, chunks: usize, last: &[u8]) -> Answer<Lines> {
+        let mut sides = self.sides();
+        let index = (chunks as u64).saturating_sub(1);
+        let mut space = vec![1; last.len()];
+        for side in sides {
+            let mut frame = side.open(path)?;
+            if frame.chunk_count() != chunks as u64 {
+                return Err(format!("{} chunks instead of {chunks}", frame.chunk_count()));
+            }
+            if frame.read_chunk(index, &mut space)? != last.len() || space != last {
+                return Err("the last chunk is wrong".to_owned());
+            }
+        }
+        let open = self.turns(
+            &mut sides,
+            |_| {},
+            |side| {
+                black_box(side.open(path)?.chunk_count());
+                Ok(())
+            },
+        )?;
+        let first = self.turns(
+            &mut sides,
+            |_| {},
+            |side| side.open(path)?.read_chunk(index, &mut space).map(drop),
+        )?;
+        Ok(vec![(", open", open), (", open and read the last", first)])
+    }
+
+    /// The fastest of several rounds of each runner, in turns; `prepare` is not timed.
+    fn turns<R>(
+        &self,
+        runners: &mut [R],
+        mut prepare: impl FnMut(&mut R),
+        mut work: impl FnMut(&mut R) -> Answer<()>,
+    ) -> Answer<[Times; 2]> {
+        let mut fastest = [Times { processor: f64::INFINITY, wall: f64::INFINITY }; 2];
+        let start = Instant::now();
+        for round in 0..ROUNDS.end {
+            if round >= ROUNDS.start && start.elapsed() > self.budget {
+                break;
+            }
+            for turn in 0..2 {
+                let who = (turn + round) % 2;
+                let (Some(runner), Some(times)) = (runners.get_mut(who), fastest.get_mut(who))
+                else {
+                    return Err("two sides are needed".to_owned());
+                };
+                prepare(runner);
+                let ((result, processor), wall) =
+                    Clock::Wall.time(|| Clock::Thread.time(|| work(runner)));
+                result?;
+                times.processor = times.processor.min(processor);
+                times.wall = times.wall.min(wall);
+            }
+        }
+        Ok(fastest)
+    }
+}
+
+/// LZ4 and byte shuffle on one thread.
+fn setup() -> Answer<Setup> {
+    let codec = CODECS.into_iter().find(|codec| codec.name == "lz4").ok_or("no LZ4")?;
+    let filter = FILTERS.into_iter().find(|filter| filter.name == "shuffle").ok_or("no shuffle")?;
+    Ok(Setup { codec, level: 5, filter, item_size: ITEM_SIZE, threads: 1 })
+}
+
+fn large_pieces(data: &[u8]) -> Vec<&[u8]> {
+    data.chunks(CHUNK_SIZE).cycle().take(CHUNKS).collect()
+}
+
+fn check(frame: &mut dyn FrameReader, pieces: &[&[u8]]) -> Answer<()> {
+    let total: usize = pieces.iter().map(|piece| piece.len()).sum();
+    if (frame.chunk_count(), frame.len()) != (pieces.len() as u64, total as u64) {
+        return Err(format!("{} chunks, {} bytes", frame.chunk_count(), frame.len()));
+    }
+    let mut space = vec![0; pieces.first().map_or(0, |piece| piece.len())];
+    for (index, piece) in (0..).zip(pieces) {
+        let len = frame.read_chunk(index, &mut space)?;
+        if space.get(..len) != Some(piece) {
+            return Err(format!("chunk {index} is wrong"));
+        }
+    }
+    Ok(())
+}
+
+fn check_items(frame: &mut dyn FrameReader, data: &[u8], items: &[u64]) -> Answer<()> {
+    let period = (data.len() / ITEM_SIZE) as u64;
+    let mut found = [0; ITEM_SIZE];
+    for &item in items {
+        frame.read_items(item..item + 1, &mut found)?;
+        let place = usize::try_from(item % period).map_err(|e| e.to_string())? * ITEM_SIZE;
+        if data.get(place..place + ITEM_SIZE) != Some(&found) {
+            return Err(format!("item {item} is wrong"));
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file that may not be there.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+}
+
+/// A new folder for the files of the benches, removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(within: Option<&Path>) -> Answer<Self> {
+        let within = within.map_or_else(std::env::temp_dir, Path::to_path_buf);
+        let path = within.join(format!("superchunk-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,64 @@
+//! Super-chunks of superchunk as a contestant.
+
+use std::ops::Range;
+use std::path::Path;
+
+use superchunk::{CompressOptions, FrameOptions, SuperChunk};
+
+use crate::choice::Setup;
+use crate::contestant::Answer;
+use crate::frame_side::{FrameReader, FrameSide};
+
+/// Frames are made with this setup.
+pub(crate) struct OurFrames {
+    setup: Setup,
+}
+
+impl OurFrames {
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self { setup: *setup }
+    }
+}
+
+impl FrameSide for OurFrames {
+    fn write(&self, path: &Path, chunk_size: usize, pieces: &[&[u8]]) -> Answer<()> {
+        let options = CompressOptions::new(self.setup.item_size)
+            .with_codec(self.setup.codec.ours)
+            .with_level(self.setup.level)
+            .with_filters(self.setup.filter.ours);
+        let options = FrameOptions::new(options).with_chunk_size(chunk_size);
+        let mut frame = SuperChunk::create(path, &options).map_err(words)?;
+        for piece in pieces {
+            frame.append(piece).map_err(words)?;
+        }
+        frame.commit().map_err(words)
+    }
+
+    fn open<'a>(&'a self, path: &Path) -> Answer<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(Reader(SuperChunk::open(path).map_err(words)?)))
+    }
+}
+
+struct Reader(SuperChunk);
+
+impl FrameReader for Reader {
+    fn chunk_count(&self) -> u64 {
+        self.0.chunk_count()
+    }
+
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_chunk(&mut self, index: u64, dst: &mut [u8]) -> Answer<usize> {
+        self.0.read_chunk_into(index, dst).map_err(words)
+    }
+
+    fn read_items(&mut self, items: Range<u64>, dst: &mut [u8]) -> Answer<()> {
+        self.0.read_items(items, dst).map_err(words)
+    }
+}
+
+fn words(error: superchunk::Error) -> String {
+    format!("superchunk: {error}")
+}

@@ -1,0 +1,479 @@
+//! A frame in one file: chunks, index and trailer behind each other, and the order of writing.
+//!
+//! A commit never overwrites what the committed state needs. New chunks, then index and trailer, go
+//! to free space; when they are on the disk, one write of the header's changed bytes makes them the
+//! frame. Readers of any age find the old state until then and the new one after.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::dialect::Dialect;
+use super::fingerprint::{SUFFIX, append_suffix, chunk_hash, stated_hash};
+use super::header::Header;
+use super::home::{Home, Setup};
+use super::lock::Lock;
+use super::opener::{Frame, Opener};
+use super::plan::{self, Plan};
+use super::space::Space;
+use super::{Kind, holes, index};
+use crate::container::{Contents, Entry, Integrity, Layout};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{ReadAt, WriteAt};
+
+/// What a disk writes in one piece: a header change inside of it cannot be torn.
+const SECTOR: usize = 512;
+/// How often a reader tries again when a writer was faster.
+const TRIES: usize = 50;
+
+/// A contiguous frame.
+pub(crate) struct Contiguous {
+    store: Arc<dyn ReadAt>,
+    /// Where to find it again, or to replace it. A frame inside of another file has none.
+    home: Option<Home>,
+    setup: Setup,
+    lock: Lock,
+    name: String,
+    /// The header of the last commit, and its bytes; before the first, what it is going to be.
+    header: Header,
+    head: Vec<u8>,
+    integrity: Integrity,
+    writer: Option<Writer>,
+}
+
+struct Writer {
+    file: Arc<dyn WriteAt>,
+    space: Space,
+    /// Several entries share a chunk: then no chunk can be freed.
+    shared: bool,
+    /// A sync failed: nobody knows what is on the disk.
+    poisoned: bool,
+    committed: bool,
+}
+
+impl Contiguous {
+    /// Opens the frame of `store` for reading.
+    pub(crate) fn open(
+        store: Arc<dyn ReadAt>,
+        home: Option<Home>,
+        name: String,
+        setup: Setup,
+    ) -> Result<(Self, Contents)> {
+        let lock = Lock::new(&setup.locking)?;
+        let guard = lock.shared()?;
+        let frame = read_frame(store.as_ref(), &setup)?;
+        drop(guard);
+        Ok(Self::from_frame(frame, store, home, name, setup, lock))
+    }
+
+    /// Opens the frame of `file` for reading and writing, and keeps other writers out.
+    pub(crate) fn edit(
+        file: Arc<dyn WriteAt>,
+        home: Option<Home>,
+        name: String,
+        setup: Setup,
+    ) -> Result<(Self, Contents)> {
+        let lock = Lock::new(&setup.locking)?;
+        if !lock.is_shared_with_peers() {
+            file.lock()?;
+        }
+        let guard = lock.shared()?;
+        let frame = read_frame(file.as_ref(), &setup)?;
+        drop(guard);
+        if frame.header.dialect == Dialect::Beta1 {
+            return Err(Error::unsupported("frames of beta 1 are only read: copy it to a new one"));
+        }
+        if home.is_none() && file.len()? > frame.header.frame_len {
+            return Err(Error::invalid(
+                "other data follow this frame in its file: copy the frame to a file of its own",
+            ));
+        }
+        let writer = Writer::new(file.clone(), &frame)?;
+        let (mut frame, contents) = Self::from_frame(frame, file, home, name, setup, lock);
+        frame.writer = Some(writer);
+        Ok((frame, contents))
+    }
+
+    /// A new frame in an empty file; its header appears with the first commit.
+    pub(crate) fn create(
+        file: Arc<dyn WriteAt>,
+        home: Option<Home>,
+        name: String,
+        setup: Setup,
+        contents: &Contents,
+        dialect: Dialect,
+    ) -> Result<Self> {
+        let lock = Lock::new(&setup.locking)?;
+        if !lock.is_shared_with_peers() {
+            file.lock()?;
+        }
+        let sealed = setup.sealed && dialect == Dialect::Modern;
+        let mut frame = Self {
+            store: file.clone(),
+            home,
+            setup,
+            lock,
+            name,
+            header: Header::of(contents, dialect, Kind::Contiguous),
+            head: Vec::new(),
+            integrity: if sealed { Integrity::Sealed } else { Integrity::None },
+            writer: Some(Writer {
+                file,
+                space: Space::default(),
+                shared: false,
+                poisoned: false,
+                committed: false,
+            }),
+        };
+        frame.settle_header_len(contents)?;
+        Ok(frame)
+    }
+
+    fn from_frame(
+        frame: Frame,
+        store: Arc<dyn ReadAt>,
+        home: Option<Home>,
+        name: String,
+        setup: Setup,
+        lock: Lock,
+    ) -> (Self, Contents) {
+        let Frame { header, header_bytes: head, contents, integrity, .. } = frame;
+        (Self { store, home, setup, lock, name, header, head, integrity, writer: None }, contents)
+    }
+
+    /// Before anything is written, the header may still get longer.
+    fn settle_header_len(&mut self, contents: &Contents) -> Result<()> {
+        let header = Header::of(contents, self.header.dialect, Kind::Contiguous);
+        let len = header.to_bytes(false)?.len() as u64;
+        self.header.header_len = len;
+        if let Some(writer) = &mut self.writer {
+            writer.space = Space::new(len, len..len, Vec::new());
+        }
+        Ok(())
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.integrity == Integrity::Sealed
+    }
+
+    /// Where chunks can be, from the end of the header on.
+    fn region_len(&self) -> u64 {
+        let committed = self.header.cbytes;
+        let live_end = self.writer.as_ref().map_or(0, |writer| writer.space.live_end());
+        committed.max(live_end.saturating_sub(self.header.header_len))
+    }
+
+    fn writer(&mut self) -> Result<&mut Writer> {
+        match &mut self.writer {
+            Some(writer) if writer.poisoned => Err(Error::new(
+                ErrorKind::Io,
+                "an earlier commit failed half-way: open the frame again, it has its old state",
+            )),
+            Some(writer) => Ok(writer),
+            None => Err(Error::invalid("opened for reading: open it with SuperChunk::edit")),
+        }
+    }
+
+    fn commit_at(&mut self, contents: &Contents, tight: bool) -> Result<()> {
+        let sealed = self.is_sealed();
+        let mut header = Header::of(contents, self.header.dialect, Kind::Contiguous);
+        let index = index::to_bytes(&contents.entries)?;
+        let (_, tail) = plan::finish(&mut header, &contents.vlmetalayers, index.clone(), sealed)?;
+        let setup = self.setup.clone();
+        let header_len = self.header.header_len;
+        let writer = self.writer()?;
+        let at = match contents.entries.is_empty() {
+            true => header_len,
+            false => writer.space.place_tail(tail.len() as u64, tight),
+        };
+        header.cbytes = at - header_len;
+        let (head, tail) = plan::finish(&mut header, &contents.vlmetalayers, index, sealed)?;
+        writer.file.write_at(at, &tail)?;
+        let old_head = std::mem::take(&mut self.head);
+        let writer = self.writer()?;
+        let written = setup.sync(writer.file.as_ref()).and_then(|()| {
+            let changed = changed_range(&old_head, &head);
+            let bytes = head.get(changed.clone()).unwrap_or_default();
+            writer.file.write_at(changed.start as u64, bytes)?;
+            setup.sync(writer.file.as_ref())
+        });
+        if let Err(error) = written {
+            writer.poisoned = true;
+            return Err(error);
+        }
+        writer.committed = true;
+        writer.space.committed(at..at + tail.len() as u64);
+        self.head = head;
+        self.header = header;
+        Ok(())
+    }
+
+    /// Whether the change cannot be made in one write that is whole or not at all: the header gets
+    /// another length, the change spans more than a sector, or all chunks go (the trailer of an
+    /// empty frame has a fixed place).
+    fn needs_new_file(&self, contents: &Contents) -> Result<bool> {
+        let header = Header::of(contents, self.header.dialect, Kind::Contiguous);
+        let head = header.to_bytes(!contents.vlmetalayers.is_empty())?;
+        let committed = self.writer.as_ref().is_some_and(|writer| writer.committed);
+        let emptied = contents.entries.is_empty() && self.region_len() > 0;
+        let torn = changed_range(&self.head, &head).end > SECTOR;
+        Ok(head.len() as u64 != self.header.header_len || emptied || (committed && torn))
+    }
+
+    /// Writes a whole new file beside the old one and puts it in its place.
+    fn replace(&mut self, contents: &mut Contents) -> Result<()> {
+        let Some(home) = self.home.clone() else {
+            return Err(Error::unsupported(
+                "this change needs a new file, but the frame is part of another one: copy it",
+            ));
+        };
+        self.writer()?;
+        let temporary = home.temporary();
+        let _ = home.dir.remove(&temporary);
+        let file = home.dir.create(&temporary)?;
+        let written = self.write_compact(contents, file.as_ref()).and_then(|plan| {
+            self.setup.sync(file.as_ref())?;
+            if !self.lock.is_shared_with_peers() {
+                file.lock()?;
+            }
+            home.dir.rename(&temporary, &home.name)?;
+            Ok(plan)
+        });
+        let plan = written.inspect_err(|_| drop(home.dir.remove(&temporary)))?;
+        self.setup.sync_names(home.dir.as_ref())?;
+        let start = plan.tail_start();
+        let tail = start..start + plan.tail.len() as u64;
+        let writer = self.writer()?;
+        writer.file = file.clone();
+        writer.space = Space::new(start, tail, Vec::new());
+        writer.shared = false;
+        writer.committed = true;
+        self.store = file;
+        if self.setup.sealed && plan.header.dialect == Dialect::Modern {
+            self.integrity = Integrity::Sealed;
+        }
+        contents.entries = plan.entries;
+        self.head = plan.head;
+        self.header = plan.header;
+        Ok(())
+    }
+
+    fn write_compact(&self, contents: &Contents, file: &dyn WriteAt) -> Result<Plan> {
+        let lens = contents.entries.iter().map(|entry| self.stored_chunk_len(*entry));
+        let lens = lens.collect::<Result<Vec<_>>>()?;
+        let plan =
+            Plan::new(contents, self.header.dialect, lens.iter().copied(), self.setup.sealed)?;
+        let head_len = plan.head.len() as u64;
+        let mut chunk = Vec::new();
+        for ((old, new), len) in contents.entries.iter().zip(&plan.entries).zip(&lens) {
+            let (Some(old), Some(new), Some(len)) = (old.stored_slot(), new.stored_slot(), len)
+            else {
+                continue;
+            };
+            chunk.clear();
+            chunk.resize(*len, 0);
+            self.store.read_exact_at(self.header.header_len + old, &mut chunk)?;
+            plan.dress(&mut chunk);
+            file.write_at(head_len + new, &chunk)?;
+        }
+        file.write_at(plan.tail_start(), &plan.tail)?;
+        file.write_at(0, &plan.head)?;
+        Ok(plan)
+    }
+
+    fn stored_chunk_len(&self, entry: Entry) -> Result<Option<usize>> {
+        let Some(slot) = entry.stored_slot() else { return Ok(None) };
+        holes::chunk_len(self.store.as_ref(), self.header.header_len.saturating_add(slot)).map(Some)
+    }
+}
+
+impl Writer {
+    fn new(file: Arc<dyn WriteAt>, frame: &Frame) -> Result<Self> {
+        let map =
+            holes::find(file.as_ref(), &frame.contents.entries, &frame.header, frame.integrity);
+        let space = Space::new(map.live_end, frame.tail.clone(), map.holes);
+        Ok(Self { file, space, shared: map.shared, poisoned: false, committed: true })
+    }
+}
+
+impl Layout for Contiguous {
+    fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize> {
+        let left = self.region_len().saturating_sub(slot).saturating_sub(start);
+        let len = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
+        let guard = self.lock.shared_unchanged()?;
+        let position = self.header.header_len + slot + start;
+        let read = self.store.read_at(position, dst.get_mut(..len).unwrap_or_default());
+        drop(guard);
+        read
+    }
+
+    fn as_bytes(&self, slot: u64) -> Option<&[u8]> {
+        let start = usize::try_from(self.header.header_len.checked_add(slot)?).ok()?;
+        let end = usize::try_from(self.header.header_len.checked_add(self.header.cbytes)?).ok()?;
+        self.store.as_bytes()?.get(start..end)
+    }
+
+    fn extent(&self, slot: u64, next: Option<u64>) -> Result<u64> {
+        let end = self.region_len();
+        if slot >= end {
+            return Err(Error::corrupt(format!(
+                "the chunk is said to be at byte {slot} of {end} bytes of chunks"
+            ))
+            .at("frame", "index", 0));
+        }
+        Ok(next.filter(|next| *next > slot).unwrap_or(end).min(end) - slot)
+    }
+
+    fn check(&self, _slot: u64, chunk: &[u8], behind: &[u8]) -> Option<Result<()>> {
+        let stated = stated_hash(chunk.len(), behind).filter(|_| self.is_sealed())?;
+        Some(if stated == chunk_hash(chunk) {
+            Ok(())
+        } else {
+            Err(Error::corrupt("the chunk does not have the checksum that it was written with"))
+        })
+    }
+
+    fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
+        let len = chunk.len();
+        if self.is_sealed() {
+            append_suffix(chunk);
+        }
+        let header_len = self.header.header_len;
+        let writer = self.writer()?;
+        let position = writer.space.place_chunk(chunk.len() as u64);
+        let written = writer.file.write_at(position, chunk);
+        if written.is_err() {
+            writer.space.free_chunk(position..position + chunk.len() as u64);
+        }
+        chunk.truncate(len);
+        written?;
+        Ok(position - header_len)
+    }
+
+    fn release(&mut self, slot: u64, len: usize) {
+        let start = self.header.header_len + slot;
+        let len = len + if self.is_sealed() { SUFFIX } else { 0 };
+        if let Some(writer) = self.writer.as_mut().filter(|writer| !writer.shared) {
+            writer.space.free_chunk(start..start + len as u64);
+        }
+    }
+
+    fn begin(&mut self, contents: &Contents) -> Result<Option<Contents>> {
+        let writer = self.writer()?;
+        if !writer.committed && writer.space.is_untouched() {
+            self.settle_header_len(contents)?;
+        }
+        if self.lock.exclusive()? { self.refresh() } else { Ok(None) }
+    }
+
+    fn commit(&mut self, contents: &mut Contents) -> Result<()> {
+        let committed = match self.needs_new_file(contents)? {
+            true => self.replace(contents),
+            false => self.commit_at(contents, false),
+        };
+        self.lock.release();
+        committed
+    }
+
+    fn compact(&mut self, contents: &mut Contents) -> Result<()> {
+        let replaced = self.replace(contents);
+        self.lock.release();
+        replaced
+    }
+
+    fn close(&mut self, contents: &mut Contents) -> Result<()> {
+        let tail_len = self.header.frame_len - self.header.header_len - self.header.cbytes;
+        let empty = contents.entries.is_empty();
+        let writer = self.writer()?;
+        if !empty && writer.committed && writer.space.is_loose(tail_len) {
+            self.commit_at(contents, true)?;
+        }
+        let frame_len = self.header.frame_len;
+        let has_home = self.home.is_some();
+        let writer = self.writer()?;
+        if writer.committed && has_home && writer.file.len()? > frame_len {
+            writer.file.set_len(frame_len)?;
+        }
+        self.lock.release();
+        Ok(())
+    }
+
+    fn refresh(&mut self) -> Result<Option<Contents>> {
+        if self.writer.is_some() && !self.lock.is_shared_with_peers() {
+            return Ok(None);
+        }
+        let store = match &self.home {
+            Some(home) => home.open()?,
+            None => self.store.clone(),
+        };
+        let guard = self.lock.shared()?;
+        let frame = read_frame_patiently(store.as_ref(), &self.setup)?;
+        self.lock.saw(&guard);
+        drop(guard);
+        if frame.header_bytes == self.head {
+            return Ok(None);
+        }
+        if let (Some(writer), Some(home)) = (&mut self.writer, &self.home) {
+            *writer = Writer::new(home.edit()?, &frame)?;
+        }
+        self.store = store;
+        self.header = frame.header;
+        self.head = frame.header_bytes;
+        self.integrity = frame.integrity;
+        Ok(Some(frame.contents))
+    }
+
+    fn integrity(&self) -> Integrity {
+        self.integrity
+    }
+
+    fn stored_len(&self) -> Result<u64> {
+        Ok(self.header.frame_len)
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+/// Opens a frame that a writer may be changing meanwhile: what was read counts only if the header is
+/// still the same afterwards.
+fn read_frame(store: &dyn ReadAt, setup: &Setup) -> Result<Frame> {
+    loop {
+        let opener = Opener::new(Kind::Contiguous, store.len()?).with_limits(setup.limits);
+        let frame = opener.trusting(setup.trusting).run(store)?;
+        let mut now = vec![0; frame.header_bytes.len()];
+        store.read_exact_at(0, &mut now)?;
+        if now == frame.header_bytes {
+            return Ok(frame);
+        }
+    }
+}
+
+/// The same of a frame that was good before: if it is not, a writer is in the middle of something
+/// that takes a moment.
+fn read_frame_patiently(store: &dyn ReadAt, setup: &Setup) -> Result<Frame> {
+    for _ in 0..TRIES {
+        let frame = read_frame(store, setup);
+        if frame.is_ok() {
+            return frame;
+        }
+        pause();
+    }
+    read_frame(store, setup)
+}
+
+fn pause() {
+    #[cfg(any(unix, windows))]
+    std::thread::sleep(std::time::Duration::from_millis(1));
+}
+
+/// The bytes in which two headers differ, from the first to the last.
+fn changed_range(old: &[u8], new: &[u8]) -> Range<usize> {
+    if old.len() != new.len() {
+        return 0..new.len();
+    }
+    let differs = |(one, other): (&u8, &u8)| one != other;
+    let first = old.iter().zip(new).position(differs).unwrap_or(new.len());
+    let last = old.iter().zip(new).rposition(differs).map_or(first, |last| last + 1);
+    first..last
+}

@@ -1,0 +1,97 @@
+//! Checksums where C-Blosc2 ignores them: the fingerprint of the trailer, and a suffix behind every
+//! chunk.
+//!
+//! ```text
+//! trailer, last 17 bytes      behind a chunk, in space that belongs to none
+//! ┌────┬──────────────────┐   ┌────────┬─────────────┬──────────────┐
+//! │ 03 │ XXH3-128         │   │ "B2X3" │ cbytes: u32 │ XXH3-64: u64 │   little endian
+//! └────┴──────────────────┘   └────────┴─────────────┴──────────────┘
+//! ```
+//!
+//! The fingerprint covers header, index and trailer (with its own 16 bytes as zeros). Every change by C-Blosc2 resets
+//! it, which tells that the suffixes may be stale.
+
+use twox_hash::{XxHash3_64, XxHash3_128};
+
+/// The bytes behind a chunk.
+pub(super) const SUFFIX: usize = 16;
+const TAG: &[u8; 4] = b"B2X3";
+/// The only type that we know how it was made.
+const XXH3_128: u8 = 3;
+/// Where the fingerprint begins, from the end of the frame.
+const STORED: usize = 17;
+
+/// XXH3-128 of header, index and trailer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fingerprint([u8; 16]);
+
+impl Fingerprint {
+    /// A stored fingerprint of a known type.
+    pub(super) fn parse(kind: u8, bytes: [u8; 16]) -> Option<Self> {
+        (kind == XXH3_128).then_some(Self(bytes))
+    }
+
+    /// The last 17 bytes of a frame.
+    pub(super) fn stored(fingerprint: Option<Self>) -> [u8; STORED] {
+        let mut out = [0; STORED];
+        if let Some(Self(bytes)) = fingerprint {
+            let mut source = std::iter::once(XXH3_128).chain(bytes);
+            out.fill_with(|| source.next().unwrap_or(0));
+        }
+        out
+    }
+
+    /// The fingerprint of `header`, and of `tail`: the index and, last, the trailer.
+    pub(super) fn of(header: &[u8], tail: &[u8]) -> Self {
+        let mut hasher = XxHash3_128::new();
+        hasher.write(header);
+        hasher.write(tail.get(..tail.len().saturating_sub(STORED)).unwrap_or_default());
+        hasher.write(&[XXH3_128]);
+        hasher.write(&[0; 16]);
+        Self(hasher.finish_128().to_be_bytes())
+    }
+}
+
+/// The checksum of a chunk.
+pub(super) fn chunk_hash(chunk: &[u8]) -> u64 {
+    XxHash3_64::oneshot(chunk)
+}
+
+/// Appends the suffix of the chunk that is all of `chunk`.
+pub(super) fn append_suffix(chunk: &mut Vec<u8>) {
+    let hash = chunk_hash(chunk);
+    let len = u32::try_from(chunk.len()).unwrap_or(u32::MAX);
+    chunk.extend(TAG);
+    chunk.extend(len.to_le_bytes());
+    chunk.extend(hash.to_le_bytes());
+}
+
+/// The checksum that the bytes behind a chunk of `len` bytes state, if they are a suffix of it.
+pub(super) fn stated_hash(len: usize, behind: &[u8]) -> Option<u64> {
+    let (tag, rest) = behind.split_first_chunk::<4>()?;
+    let (stated, rest) = rest.split_first_chunk::<4>()?;
+    let hash = rest.first_chunk::<8>()?;
+    let fits = usize::try_from(u32::from_le_bytes(*stated)).is_ok_and(|stated| stated == len);
+    (tag == TAG && fits).then(|| u64::from_le_bytes(*hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hashes_are_xxh3() {
+        // The value of the empty input with seed 0, from the XXH3 specification.
+        assert_eq!(chunk_hash(b""), 0x2d06_8005_38d3_94c2);
+    }
+
+    #[test]
+    fn a_suffix_belongs_to_chunks_of_its_length_only() {
+        let mut chunk = b"chunk".to_vec();
+        append_suffix(&mut chunk);
+        assert_eq!(chunk.len(), 5 + SUFFIX);
+        assert_eq!(stated_hash(5, &chunk[5..]), Some(chunk_hash(b"chunk")));
+        assert_eq!(stated_hash(6, &chunk[5..]), None);
+        assert_eq!(stated_hash(5, &chunk[5..20]), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! Where a frame lives, and how it is to be treated there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Durability;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::store::{Dir, ReadAt, WriteAt};
+
+/// The folder and name of a frame's file, or of its folder's index.
+#[derive(Clone)]
+pub(crate) struct Home {
+    pub(crate) dir: Arc<dyn Dir>,
+    pub(crate) name: String,
+}
+
+/// How a frame is to be treated.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) limits: Limits,
+    pub(crate) durability: Durability,
+    /// Whether chunks get checksums, and the frame a fingerprint, where that is possible.
+    pub(crate) sealed: bool,
+    /// Whether a fingerprint that does not match is to be ignored.
+    pub(crate) trusting: bool,
+    pub(crate) locking: Locking,
+}
+
+/// Who keeps others out.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Locking {
+    /// One writer of ours at a time; readers are not kept out.
+    #[default]
+    Plain,
+    /// The protocol of C-Blosc2, with a lock file beside the frame.
+    Sidecar(PathBuf),
+}
+
+impl Home {
+    pub(super) fn open(&self) -> Result<Arc<dyn ReadAt>> {
+        self.dir.open(&self.name).map_err(|error| error.within(self.name.clone()))
+    }
+
+    pub(super) fn edit(&self) -> Result<Arc<dyn WriteAt>> {
+        self.dir.edit(&self.name).map_err(|error| error.within(self.name.clone()))
+    }
+
+    /// A name for what is not finished yet. Nobody else makes it: writers keep each other out.
+    pub(super) fn temporary(&self) -> String {
+        format!(".{}.{}.tmp", self.name, std::process::id())
+    }
+}
+
+impl Setup {
+    /// Waits until `store` is on the disk, if that was asked for.
+    pub(super) fn sync(&self, store: &dyn WriteAt) -> Result<()> {
+        if self.durability == Durability::Full { store.sync() } else { Ok(()) }
+    }
+
+    /// Waits until the names of `dir` are on the disk, if that was asked for.
+    pub(super) fn sync_names(&self, dir: &dyn Dir) -> Result<()> {
+        if self.durability == Durability::Full { dir.sync() } else { Ok(()) }
+    }
+}

@@ -1,0 +1,115 @@
+//! Keeping others out, by the protocol of C-Blosc2 when that was asked for.
+//!
+//! Its lock file counts the changes: a handle that finds another number than it has seen must not
+//! trust what it knows.
+
+use super::home::Locking;
+use crate::error::Result;
+#[cfg(any(unix, windows))]
+use crate::error::{Error, ErrorKind};
+#[cfg(any(unix, windows))]
+use crate::store::{Guard, Sidecar};
+
+/// The lock of one handle.
+#[cfg(any(unix, windows))]
+pub(super) struct Lock {
+    sidecar: Option<Sidecar>,
+    /// Held during a change.
+    exclusive: Option<Guard>,
+    /// The number of changes that this handle knows of; none before the first look.
+    seen: Option<u64>,
+}
+
+#[cfg(any(unix, windows))]
+impl Lock {
+    pub(super) fn new(locking: &Locking) -> Result<Self> {
+        let sidecar = match locking {
+            Locking::Plain => None,
+            Locking::Sidecar(path) if path.is_dir() => Some(Sidecar::for_folder(path)),
+            Locking::Sidecar(path) => Some(Sidecar::for_file(path)),
+        };
+        Ok(Self { sidecar, exclusive: None, seen: None })
+    }
+
+    /// Whether the lock is one that C-Blosc2 takes too, for each operation.
+    pub(super) fn is_shared_with_peers(&self) -> bool {
+        self.sidecar.is_some()
+    }
+
+    /// Keeps writers out until the guard is dropped, waiting for them to finish.
+    pub(super) fn shared(&self) -> Result<Option<Guard>> {
+        match &self.sidecar {
+            Some(sidecar) if self.exclusive.is_none() => sidecar.shared().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same for a read: an error when a writer has been here since the last look.
+    pub(super) fn shared_unchanged(&self) -> Result<Option<Guard>> {
+        let guard = self.shared()?;
+        if let Some(guard) = &guard
+            && self.seen.is_some_and(|seen| seen != guard.generation())
+        {
+            return Err(Error::new(
+                ErrorKind::Locked,
+                "another writer has changed the frame: call refresh() first",
+            ));
+        }
+        Ok(guard)
+    }
+
+    /// Keeps everyone out until [`Lock::release`]; returns whether there was a change before.
+    pub(super) fn exclusive(&mut self) -> Result<bool> {
+        let Some(sidecar) = self.sidecar.as_ref().filter(|_| self.exclusive.is_none()) else {
+            return Ok(false);
+        };
+        let guard = sidecar.exclusive()?;
+        let changed = self.seen.is_some_and(|seen| seen != guard.generation());
+        self.seen = Some(guard.generation_to_remember());
+        self.exclusive = Some(guard);
+        Ok(changed)
+    }
+
+    /// Lets others in again.
+    pub(super) fn release(&mut self) {
+        self.exclusive = None;
+    }
+
+    /// What is known now is what the guard protects.
+    pub(super) fn saw(&mut self, guard: &Option<Guard>) {
+        if let Some(guard) = guard {
+            self.seen = Some(guard.generation());
+        }
+    }
+}
+
+/// Without files there is nobody else.
+#[cfg(not(any(unix, windows)))]
+pub(super) struct Lock;
+
+#[cfg(not(any(unix, windows)))]
+impl Lock {
+    pub(super) fn new(_locking: &Locking) -> Result<Self> {
+        Ok(Self)
+    }
+
+    pub(super) fn is_shared_with_peers(&self) -> bool {
+        false
+    }
+
+    pub(super) fn shared(&self) -> Result<Option<()>> {
+        Ok(None)
+    }
+
+    pub(super) fn shared_unchanged(&self) -> Result<Option<()>> {
+        Ok(None)
+    }
+
+    pub(super) fn exclusive(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    pub(super) fn release(&mut self) {}
+
+    pub(super) fn saw(&mut self, _guard: &Option<()>) {}
+}

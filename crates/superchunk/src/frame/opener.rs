@@ -1,0 +1,286 @@
+//! Opening a frame without input or output: what is needed next, and what came of it.
+
+use std::ops::Range;
+
+use super::dialect::Dialect;
+use super::fingerprint::Fingerprint;
+use super::header::{Header, START, Start};
+use super::trailer::Trailer;
+use super::{Kind, index};
+use crate::container::{Contents, Integrity, Slot};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::store::ReadAt;
+
+/// What the first read takes: the header of nearly every frame, and all of a small one.
+const FIRST_READ: u64 = 4096;
+
+/// Opens a frame by asking for ranges of its bytes: two of them, three if the header is long.
+///
+/// ```
+/// use superchunk::frame::{Kind, Opener, Step};
+/// use superchunk::{CompressOptions, SuperChunk, SuperChunkOptions};
+///
+/// let mut numbers = SuperChunk::in_memory(&SuperChunkOptions::new(CompressOptions::of::<u32>()))?;
+/// numbers.append_items(&[1u32, 2, 3])?;
+/// let bytes = numbers.to_bytes()?;
+///
+/// let mut opener = Opener::new(Kind::Contiguous, bytes.len() as u64);
+/// let frame = loop {
+///     match opener.step()? {
+///         Step::Need(range) => opener.supply(bytes[range.start as usize..range.end as usize].into()),
+///         Step::Done(frame) => break frame,
+///     }
+/// };
+/// assert_eq!(frame.chunk_count(), 1);
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Opener {
+    kind: Kind,
+    available: u64,
+    limits: Limits,
+    trusting: bool,
+    head: Vec<u8>,
+    tail: Option<Vec<u8>>,
+    wants_tail: bool,
+}
+
+/// What an [`Opener`] says.
+#[derive(Debug)]
+pub enum Step {
+    /// These bytes of the frame are needed: [`Opener::supply`] them.
+    Need(Range<u64>),
+    /// The frame is open.
+    Done(Box<Frame>),
+}
+
+/// An open frame: everything but its chunks.
+#[derive(Debug)]
+pub struct Frame {
+    pub(super) header: Header,
+    pub(super) header_bytes: Vec<u8>,
+    pub(super) contents: Contents,
+    /// Where index and trailer are.
+    pub(super) tail: Range<u64>,
+    pub(super) integrity: Integrity,
+}
+
+/// Where a chunk of a frame is.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Located {
+    /// From this byte of the file on; the header of the chunk tells how long it is.
+    At(u64),
+    /// In the file of this name beside the index.
+    File(String),
+    /// Nowhere: all of it is one value, and this is a chunk that says so.
+    Run(Vec<u8>),
+}
+
+impl Opener {
+    /// Opens a frame of which `available` bytes exist, counted from its first byte.
+    #[must_use]
+    pub fn new(kind: Kind, available: u64) -> Self {
+        Self {
+            kind,
+            available,
+            limits: Limits::default(),
+            trusting: false,
+            head: Vec::new(),
+            tail: None,
+            wants_tail: false,
+        }
+    }
+
+    /// The same opener with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same opener, but a fingerprint that does not match is no error.
+    #[must_use]
+    pub fn trusting(mut self, trusting: bool) -> Self {
+        self.trusting = trusting;
+        self
+    }
+
+    /// What comes next. Asking again without supplying gives the same answer.
+    pub fn step(&mut self) -> Result<Step> {
+        if self.head.is_empty() {
+            return self.need(0..FIRST_READ.min(self.available), START as u64);
+        }
+        let start = Start::parse(&self.head)?;
+        if start.frame_len > self.available {
+            return Err(Error::truncated(format!(
+                "the frame has {} bytes, {} are here",
+                start.frame_len, self.available
+            ))
+            .at("frame", "frame_len", 16));
+        }
+        if start.header_len > self.head.len() {
+            return self.need(0..start.header_len as u64, start.header_len as u64);
+        }
+        let header = Header::parse(&self.head)?;
+        if header.kind != self.kind {
+            return Err(Error::corrupt(format!(
+                "the file says that it is {:?}, it was found as {:?}",
+                header.kind, self.kind
+            ))
+            .at("frame", "frame_type", 26));
+        }
+        let tail = tail_range(&header)?;
+        if let Some(bytes) = self.tail.take() {
+            return self.finish(header, tail, &bytes);
+        }
+        let in_head = usize::try_from(tail.start).ok().zip(usize::try_from(tail.end).ok());
+        if let Some(bytes) = in_head.and_then(|(start, end)| self.head.get(start..end)) {
+            let bytes = bytes.to_vec();
+            return self.finish(header, tail, &bytes);
+        }
+        self.limits.check_metadata("index", tail.end - tail.start)?;
+        self.wants_tail = true;
+        Ok(Step::Need(tail))
+    }
+
+    /// Supplies the bytes that were asked for. Too few are an error of the next step.
+    pub fn supply(&mut self, bytes: Vec<u8>) {
+        if self.wants_tail {
+            self.tail = Some(bytes);
+            self.wants_tail = false;
+        } else {
+            self.head = bytes;
+        }
+    }
+
+    /// Opens the frame at the start of `store`.
+    pub(super) fn run(mut self, store: &dyn ReadAt) -> Result<Frame> {
+        loop {
+            match self.step()? {
+                Step::Done(frame) => return Ok(*frame),
+                Step::Need(range) => {
+                    let len = usize::try_from(range.end - range.start)
+                        .map_err(|_| Error::limit("the frame does not fit the memory"))?;
+                    let mut bytes = vec![0; len];
+                    store.read_exact_at(range.start, &mut bytes)?;
+                    self.supply(bytes);
+                }
+            }
+        }
+    }
+
+    fn need(&self, range: Range<u64>, least: u64) -> Result<Step> {
+        if range.end < least || range.end > self.available {
+            return Err(Error::truncated(format!(
+                "the header has {} bytes, {} are here",
+                least.max(range.end),
+                self.available
+            ))
+            .at("frame", "header_len", 11));
+        }
+        self.limits.check_metadata("header", range.end)?;
+        Ok(Step::Need(range))
+    }
+
+    fn finish(&self, header: Header, tail: Range<u64>, bytes: &[u8]) -> Result<Step> {
+        let moved = |error: Error| error.moved_by(usize::try_from(tail.start).unwrap_or(0));
+        let trailer_at = if header.dialect.has_trailer() {
+            Trailer::find(bytes).map_err(moved)?
+        } else {
+            bytes.len()
+        };
+        let (index, trailer) = bytes.split_at_checked(trailer_at).unwrap_or((bytes, &[]));
+        let entries = if header.nbytes == 0 {
+            Vec::new()
+        } else {
+            index::parse(index, header.chunk_count(), &self.limits)?
+        };
+        let trailer = match header.dialect {
+            Dialect::Beta1 => Trailer::default(),
+            dialect => Trailer::parse(trailer, dialect)?,
+        };
+        let header_len = usize::try_from(header.header_len).unwrap_or(usize::MAX);
+        let header_bytes = self.head.get(..header_len).unwrap_or_default().to_vec();
+        let integrity =
+            match trailer.fingerprint {
+                None => Integrity::Unverified,
+                Some(found) if found == Fingerprint::of(&header_bytes, bytes) => Integrity::Sealed,
+                Some(_) if self.trusting => Integrity::Unverified,
+                Some(_) => {
+                    return Err(Error::corrupt(
+                    "header, index and trailer do not have the fingerprint that they were written \
+                     with; what they say is not to be trusted",
+                )
+                .at("frame", "fingerprint", usize::try_from(tail.end - 16).unwrap_or(0)));
+                }
+            };
+        let contents = Contents {
+            nbytes: header.nbytes,
+            vl_blocks: header.vl_blocks,
+            entries,
+            metalayers: header.metalayers.clone(),
+            vlmetalayers: trailer.layers,
+            ..Contents::new(header.typesize, header.chunksize, header.params.clone())
+        };
+        Ok(Step::Done(Box::new(Frame { header, header_bytes, contents, tail, integrity })))
+    }
+}
+
+/// Where index and trailer are: all that follows the chunks.
+fn tail_range(header: &Header) -> Result<Range<u64>> {
+    let chunks = match header.kind {
+        Kind::Contiguous if header.nbytes > 0 => header.cbytes,
+        _ => 0,
+    };
+    let start = header.header_len.checked_add(chunks).filter(|start| *start <= header.frame_len);
+    let start = start.ok_or_else(|| {
+        Error::corrupt(format!(
+            "{} bytes of chunks do not fit a frame of {}",
+            header.cbytes, header.frame_len
+        ))
+        .at("frame", "cbytes", 39)
+    })?;
+    Ok(start..header.frame_len)
+}
+
+impl Frame {
+    /// The number of chunks.
+    #[must_use]
+    pub fn chunk_count(&self) -> usize {
+        self.contents.entries.len()
+    }
+
+    /// The decoded length of all chunks.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "the length of what the frame holds")]
+    pub fn len(&self) -> u64 {
+        self.contents.nbytes
+    }
+
+    /// The bytes of an item.
+    #[must_use]
+    pub fn item_size(&self) -> usize {
+        self.contents.item_size
+    }
+
+    /// The revision of the format.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.header.dialect
+    }
+
+    /// Where chunk `number` is.
+    pub fn locate(&self, number: usize) -> Result<Located> {
+        let entry = self.contents.entries.get(number);
+        let entry = entry.ok_or_else(|| Error::invalid(format!("there is no chunk {number}")))?;
+        Ok(match (entry.slot(number)?, self.header.kind) {
+            (Slot::Run(run), _) => Located::Run(self.contents.run_chunk(number, run)?),
+            (Slot::Stored(offset), Kind::Contiguous) => {
+                Located::At(self.header.header_len.saturating_add(offset))
+            }
+            (Slot::Stored(id), Kind::Sparse) => Located::File(super::sparse::chunk_name(id)),
+        })
+    }
+}

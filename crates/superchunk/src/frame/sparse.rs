@@ -1,0 +1,370 @@
+//! A frame in a folder: `chunks.b2frame` with header, index and trailer, and one file for each chunk.
+//!
+//! The place of the index is fixed, so a commit writes a new index file and renames it. Chunk files
+//! are never changed: a changed chunk gets another number, and the old file goes after the commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::dialect::Dialect;
+use super::fingerprint::chunk_hash;
+use super::header::Header;
+use super::home::{Home, Setup};
+use super::lock::Lock;
+use super::opener::{Frame, Opener};
+use super::{Kind, LAYERS, index, plan};
+use crate::container::{Contents, Entry, Integrity, Layer, Layout};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::Dir;
+use crate::wire::msgpack::Value;
+
+/// The name of the index file.
+pub(crate) const INDEX: &str = "chunks.b2frame";
+/// The value behind the index that holds the checksums of chunks.
+pub(crate) const HASHES: &str = "b2integrity";
+const ALGORITHM: &str = "xxh3-64";
+
+/// A sparse frame.
+pub(crate) struct Sparse {
+    home: Home,
+    setup: Setup,
+    lock: Lock,
+    name: String,
+    /// The header of the last commit.
+    header: Header,
+    head: Vec<u8>,
+    integrity: Integrity,
+    hashes: BTreeMap<u64, u64>,
+    writer: Option<Writer>,
+}
+
+#[derive(Default)]
+struct Writer {
+    /// Numbers that must not be given to a new chunk.
+    used: BTreeSet<u64>,
+    /// No number below this is free.
+    lowest: u64,
+    /// Chunks since the last commit, to be synced.
+    fresh: Vec<u64>,
+    /// Files that go after the next commit.
+    doomed: Vec<u64>,
+    /// The bytes of all chunks.
+    cbytes: u64,
+    poisoned: bool,
+}
+
+/// The name of the file of a chunk.
+pub(super) fn chunk_name(id: u64) -> String {
+    format!("{id:08X}.chunk")
+}
+
+/// The number of a chunk file.
+fn chunk_id(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".chunk").filter(|digits| digits.len() == 8)?;
+    let id = u64::from_str_radix(digits, 16).ok()?;
+    (chunk_name(id) == name).then_some(id)
+}
+
+impl Sparse {
+    /// Opens the frame of a folder for reading.
+    pub(crate) fn open(dir: Arc<dyn Dir>, name: String, setup: Setup) -> Result<(Self, Contents)> {
+        let home = Home { dir, name: INDEX.to_owned() };
+        let lock = Lock::new(&setup.locking)?;
+        let guard = lock.shared()?;
+        let frame = read_index(&home, &setup)?;
+        drop(guard);
+        let Frame { header, header_bytes: head, mut contents, integrity, .. } = frame;
+        let hashes = take_hashes(&mut contents.vlmetalayers);
+        let mut frame =
+            Self { home, setup, lock, name, header, head, integrity, hashes, writer: None };
+        frame.integrity = frame.judge(integrity);
+        Ok((frame, contents))
+    }
+
+    /// Opens the frame of a folder for reading and writing, and keeps other writers out.
+    pub(crate) fn edit(dir: Arc<dyn Dir>, name: String, setup: Setup) -> Result<(Self, Contents)> {
+        if !Lock::new(&setup.locking)?.is_shared_with_peers() {
+            dir.lock()?;
+        }
+        let (mut frame, contents) = Self::open(dir, name, setup)?;
+        frame.writer = Some(frame.new_writer(&contents)?);
+        Ok((frame, contents))
+    }
+
+    /// A new frame in an empty folder; its index appears with the first commit.
+    pub(crate) fn create(
+        dir: Arc<dyn Dir>,
+        name: String,
+        setup: Setup,
+        contents: &Contents,
+    ) -> Result<Self> {
+        let lock = Lock::new(&setup.locking)?;
+        if !lock.is_shared_with_peers() {
+            dir.lock()?;
+        }
+        let integrity = if setup.sealed { Integrity::Sealed } else { Integrity::None };
+        Ok(Self {
+            home: Home { dir, name: INDEX.to_owned() },
+            setup,
+            lock,
+            name,
+            header: Header::of(contents, Dialect::Modern, Kind::Sparse),
+            head: Vec::new(),
+            integrity,
+            hashes: BTreeMap::new(),
+            writer: Some(Writer::default()),
+        })
+    }
+
+    /// Without checksums of chunks there is nothing that could be unverified.
+    fn judge(&self, found: Integrity) -> Integrity {
+        match found {
+            Integrity::Unverified if self.hashes.is_empty() => Integrity::None,
+            found => found,
+        }
+    }
+
+    fn new_writer(&self, contents: &Contents) -> Result<Writer> {
+        let live: BTreeSet<u64> =
+            contents.entries.iter().filter_map(|entry| entry.stored_slot()).collect();
+        let found: BTreeSet<u64> =
+            self.home.dir.names()?.iter().filter_map(|name| chunk_id(name)).collect();
+        // Files of a writer that was interrupted.
+        let doomed = found.difference(&live).copied().collect();
+        let used = live.union(&found).copied().collect();
+        Ok(Writer { used, doomed, cbytes: self.header.cbytes, ..Writer::default() })
+    }
+
+    fn writer(&mut self) -> Result<&mut Writer> {
+        match &mut self.writer {
+            Some(writer) if writer.poisoned => Err(Error::new(
+                ErrorKind::Io,
+                "an earlier commit failed half-way: open the frame again, it has its old state",
+            )),
+            Some(writer) => Ok(writer),
+            None => Err(Error::invalid("opened for reading: open it with SuperChunk::edit")),
+        }
+    }
+
+    fn write_index(&mut self, contents: &Contents) -> Result<()> {
+        let mut header = Header::of(contents, Dialect::Modern, Kind::Sparse);
+        header.cbytes = self.writer()?.cbytes;
+        let mut layers = contents.vlmetalayers.clone();
+        let sealed = self.integrity == Integrity::Sealed;
+        if sealed && layers.len() < LAYERS && !contents.entries.is_empty() {
+            layers.push(self.hash_layer(&contents.entries)?);
+        }
+        let index = index::to_bytes(&contents.entries)?;
+        let (head, tail) = plan::finish(&mut header, &layers, index, sealed)?;
+        let temporary = self.home.temporary();
+        let dir = self.home.dir.clone();
+        let _ = dir.remove(&temporary);
+        let file = dir.create(&temporary)?;
+        let written = file.write_at(0, &head).and_then(|()| {
+            file.write_at(head.len() as u64, &tail)?;
+            self.setup.sync(file.as_ref())?;
+            dir.rename(&temporary, &self.home.name)
+        });
+        if let Err(error) = written {
+            let _ = dir.remove(&temporary);
+            return Err(error);
+        }
+        self.header = header;
+        self.head = head;
+        self.setup.sync_names(dir.as_ref())
+    }
+
+    fn hash_layer(&self, entries: &[Entry]) -> Result<Layer> {
+        let ids = entries.iter().filter_map(|entry| entry.stored_slot());
+        let known: Vec<(u64, u64)> =
+            ids.filter_map(|id| Some((id, *self.hashes.get(&id)?))).collect();
+        let ids = known.iter().map(|(id, _)| Value::from(*id)).collect();
+        let hashes = known.iter().map(|(_, hash)| Value::from(*hash)).collect();
+        let value = Value::Array(vec![ALGORITHM.into(), Value::Array(ids), Value::Array(hashes)]);
+        let options = crate::options::CompressOptions::new(1);
+        let content = crate::chunk::compress(&value.encode()?, &options)?;
+        Ok(Layer { name: HASHES.to_owned(), content })
+    }
+
+    /// C-Blosc2 refuses numbers above the sum of chunk lengths less 32: such chunks move.
+    fn renumber(&mut self, contents: &mut Contents) -> Result<()> {
+        let most = self.writer()?.cbytes.saturating_sub(32);
+        let far = |entry: &Entry| entry.stored_slot().is_some_and(|id| id > most);
+        let moving: Vec<usize> = (0..contents.entries.len())
+            .filter(|i| contents.entries.get(*i).is_some_and(far))
+            .collect();
+        for number in moving {
+            let Some(entry) = contents.entries.get_mut(number) else { continue };
+            let Some(id) = entry.stored_slot() else { continue };
+            let file = self.home.dir.open(&chunk_name(id))?;
+            let mut chunk = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
+            file.read_exact_at(0, &mut chunk)?;
+            let moved = self.put(&mut chunk)?;
+            self.release(id, chunk.len());
+            *entry = Entry::stored(moved);
+        }
+        Ok(())
+    }
+}
+
+impl Layout for Sparse {
+    fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize> {
+        let guard = self.lock.shared_unchanged()?;
+        let name = chunk_name(slot);
+        let read = self.home.dir.open(&name).and_then(|file| file.read_at(start, dst));
+        drop(guard);
+        read.map_err(|error| error.within(format!("{}/{name}", self.name)))
+    }
+
+    fn extent(&self, slot: u64, _next: Option<u64>) -> Result<u64> {
+        if slot > u64::from(u32::MAX) {
+            return Err(Error::corrupt(format!("{slot} is no number of a chunk file"))
+                .at("frame", "index", 0));
+        }
+        // Asking the file would cost as much as reading it.
+        Ok(u64::MAX)
+    }
+
+    fn check(&self, slot: u64, chunk: &[u8], _behind: &[u8]) -> Option<Result<()>> {
+        let stated = self.hashes.get(&slot).filter(|_| self.integrity == Integrity::Sealed)?;
+        Some(if *stated == chunk_hash(chunk) {
+            Ok(())
+        } else {
+            Err(Error::corrupt("the chunk does not have the checksum that it was written with"))
+        })
+    }
+
+    fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
+        let dir = self.home.dir.clone();
+        let writer = self.writer()?;
+        let id = (writer.lowest..).find(|id| !writer.used.contains(id)).unwrap_or(u64::MAX);
+        let file = dir.create(&chunk_name(id))?;
+        if let Err(error) = file.write_at(0, chunk) {
+            let _ = dir.remove(&chunk_name(id));
+            return Err(error);
+        }
+        writer.used.insert(id);
+        writer.lowest = id + 1;
+        writer.fresh.push(id);
+        writer.cbytes += chunk.len() as u64;
+        self.hashes.insert(id, chunk_hash(chunk));
+        Ok(id)
+    }
+
+    fn release(&mut self, slot: u64, len: usize) {
+        if let Some(writer) = &mut self.writer {
+            writer.doomed.push(slot);
+            writer.cbytes = writer.cbytes.saturating_sub(len as u64);
+        }
+    }
+
+    fn begin(&mut self, _contents: &Contents) -> Result<Option<Contents>> {
+        self.writer()?;
+        if self.lock.exclusive()? { self.refresh() } else { Ok(None) }
+    }
+
+    fn commit(&mut self, contents: &mut Contents) -> Result<()> {
+        self.renumber(contents)?;
+        let (setup, dir) = (self.setup.clone(), self.home.dir.clone());
+        let writer = self.writer()?;
+        let fresh = std::mem::take(&mut writer.fresh);
+        let committed = fresh.iter().try_for_each(|id| match setup.durability {
+            super::Durability::Full => dir.edit(&chunk_name(*id))?.sync(),
+            super::Durability::Process => Ok(()),
+        });
+        let committed = committed.and_then(|()| setup.sync_names(dir.as_ref()));
+        if let Err(error) = committed.and_then(|()| self.write_index(contents)) {
+            self.writer()?.poisoned = true;
+            return Err(error);
+        }
+        let writer = self.writer()?;
+        let doomed: Vec<u64> = std::mem::take(&mut writer.doomed);
+        for id in doomed {
+            // A file that stays is debris for the next writer.
+            let _ = dir.remove(&chunk_name(id));
+            let writer = self.writer()?;
+            writer.used.remove(&id);
+            writer.lowest = writer.lowest.min(id);
+            self.hashes.remove(&id);
+        }
+        self.lock.release();
+        Ok(())
+    }
+
+    fn close(&mut self, _contents: &mut Contents) -> Result<()> {
+        self.lock.release();
+        Ok(())
+    }
+
+    fn refresh(&mut self) -> Result<Option<Contents>> {
+        if self.writer.is_some() && !self.lock.is_shared_with_peers() {
+            return Ok(None);
+        }
+        let guard = self.lock.shared()?;
+        let frame = read_index(&self.home, &self.setup)?;
+        self.lock.saw(&guard);
+        drop(guard);
+        if frame.header_bytes == self.head {
+            return Ok(None);
+        }
+        let mut contents = frame.contents;
+        self.hashes = take_hashes(&mut contents.vlmetalayers);
+        self.integrity = self.judge(frame.integrity);
+        self.header = frame.header;
+        self.head = frame.header_bytes;
+        if self.writer.is_some() {
+            self.writer = Some(self.new_writer(&contents)?);
+        }
+        Ok(Some(contents))
+    }
+
+    fn integrity(&self) -> Integrity {
+        self.integrity
+    }
+
+    fn stored_len(&self) -> Result<u64> {
+        Ok(self.header.frame_len + self.header.cbytes)
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+fn read_index(home: &Home, setup: &Setup) -> Result<Frame> {
+    let store = home.open()?;
+    let opener = Opener::new(Kind::Sparse, store.len()?).with_limits(setup.limits);
+    opener.trusting(setup.trusting).run(store.as_ref())
+}
+
+/// Takes the checksums of chunks out of the values, if they are there and can be understood.
+fn take_hashes(layers: &mut Vec<Layer>) -> BTreeMap<u64, u64> {
+    let Some(position) = layers.iter().position(|layer| layer.name == HASHES) else {
+        return BTreeMap::new();
+    };
+    let layer = layers.remove(position);
+    let value = crate::chunk::decompress(&layer.content).and_then(|bytes| Value::decode(&bytes));
+    let Ok(Value::Array(parts)) = value else { return BTreeMap::new() };
+    let [Value::Str(algorithm), Value::Array(ids), Value::Array(hashes)] = parts.as_slice() else {
+        return BTreeMap::new();
+    };
+    if algorithm != ALGORITHM {
+        return BTreeMap::new();
+    }
+    let pairs = ids.iter().zip(hashes);
+    pairs.filter_map(|(id, hash)| Some((id.as_u64()?, hash.as_u64()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunk_files_have_eight_upper_case_digits() {
+        assert_eq!(chunk_name(4), "00000004.chunk");
+        assert_eq!(chunk_id("000000AB.chunk"), Some(0xab));
+        for other in ["000000ab.chunk", "0000000A0.chunk", "4.chunk", "+0000004.chunk", INDEX] {
+            assert_eq!(chunk_id(other), None, "{other}");
+        }
+    }
+}

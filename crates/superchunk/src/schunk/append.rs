@@ -1,0 +1,254 @@
+//! Appending any amount, and turning bytes into stored chunks.
+
+use bytemuck::Pod;
+
+use super::options::{MAX_CHUNK_SIZE, default_chunk_size};
+use super::{SuperChunk, Tail};
+use crate::chunk::{self, Content, Encoder, Header};
+use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
+use crate::error::{Error, Result};
+
+/// A chunk that was stored: its entry, and its length there (0 for a run).
+pub(super) type Stored = (Entry, usize);
+
+impl SuperChunk {
+    /// Appends bytes, any number of them: they are cut into chunks, and what does not fill one is
+    /// kept and joined with the next append. Where chunks have no fixed size, the bytes become one.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.change(|this| match this.contents.chunk_size {
+            _ if bytes.is_empty() => Ok(()),
+            ChunkSize::Variable => this.append_whole(bytes),
+            ChunkSize::Fixed(size) => this.append_cut(bytes, size),
+            ChunkSize::Open => {
+                let size = default_chunk_size(this.contents.item_size);
+                this.contents.chunk_size = ChunkSize::Fixed(size);
+                this.append_cut(bytes, size)
+            }
+        })
+    }
+
+    /// Appends items, whose type must have the size of this super-chunk's items.
+    pub fn append_items<T: Pod>(&mut self, items: &[T]) -> Result<()> {
+        if size_of::<T>() != self.contents.item_size {
+            return Err(Error::invalid(format!(
+                "the items have {} bytes, the type {}",
+                self.contents.item_size,
+                size_of::<T>()
+            )));
+        }
+        self.append(bytemuck::cast_slice(items))
+    }
+
+    /// Appends objects of any length as one chunk, from which each can be read alone. C-Blosc2 reads
+    /// such chunks since 3.0. All chunks must be of that kind.
+    pub fn append_blocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
+        let mut chunk = Vec::new();
+        self.encoder()?.compress_blocks_into(blocks, &mut chunk)?;
+        self.append_chunk(&chunk)
+    }
+
+    fn append_whole(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > MAX_CHUNK_SIZE {
+            return Err(Error::limit(format!(
+                "{} bytes do not fit a chunk, and chunks have no fixed size here: cut them",
+                bytes.len()
+            )));
+        }
+        self.check_blocks(false)?;
+        let (entry, _) = self.encode(bytes)?;
+        self.push(entry, bytes.len());
+        Ok(())
+    }
+
+    fn append_cut(&mut self, bytes: &[u8], size: usize) -> Result<()> {
+        self.check_blocks(false)?;
+        self.take_tail()?;
+        let missing = size - self.tail.bytes.len().min(size);
+        let Some((filling, rest)) = bytes.split_at_checked(missing) else {
+            self.grow_tail(bytes);
+            return Ok(());
+        };
+        let (entries, nbytes) = (self.contents.entries.len(), self.contents.nbytes);
+        let mut stored = Vec::new();
+        let old_len = self.tail.bytes.len();
+        let done = self.append_chunks(filling, rest, size, &mut stored);
+        if let Err(error) = done {
+            // As if nothing had happened.
+            self.contents.entries.truncate(entries);
+            self.contents.nbytes = nbytes;
+            self.tail.bytes.truncate(old_len);
+            stored.into_iter().for_each(|stored| self.release(stored));
+            return Err(error);
+        }
+        let old = std::mem::take(&mut self.tail);
+        if let Some(stored) = old.stored {
+            self.release(stored);
+        }
+        let whole = rest.len() - rest.len() % size;
+        // The memory is kept for the next tail.
+        self.tail.bytes = old.bytes;
+        self.tail.bytes.clear();
+        self.tail.bytes.extend_from_slice(rest.get(whole..).unwrap_or_default());
+        Ok(())
+    }
+
+    /// Stores the tail filled up, and then all whole chunks of `rest`. The tail is not cleared.
+    fn append_chunks(
+        &mut self,
+        filling: &[u8],
+        rest: &[u8],
+        size: usize,
+        stored: &mut Vec<Stored>,
+    ) -> Result<()> {
+        if self.contents.entries.len() + rest.len() / size >= MAX_CHUNKS {
+            return Err(Error::limit(format!("a super-chunk has at most {MAX_CHUNKS} chunks")));
+        }
+        if self.tail.bytes.is_empty() {
+            stored.push(self.encode(filling)?);
+        } else {
+            self.tail.bytes.extend_from_slice(filling);
+            let bytes = std::mem::take(&mut self.tail.bytes);
+            let encoded = self.encode(&bytes);
+            self.tail.bytes = bytes;
+            stored.push(encoded?);
+        }
+        for piece in rest.chunks_exact(size) {
+            stored.push(self.encode(piece)?);
+        }
+        stored.iter().for_each(|(entry, _)| self.push(*entry, size));
+        Ok(())
+    }
+
+    /// Takes a short last chunk back, so that it can grow.
+    fn take_tail(&mut self) -> Result<()> {
+        let last = self.contents.entries.len().wrapping_sub(1);
+        let ChunkSize::Fixed(size) = self.contents.chunk_size else { return Ok(()) };
+        if !self.tail.bytes.is_empty() || self.contents.nbytes.is_multiple_of(size as u64) {
+            return Ok(());
+        }
+        let bytes = self.read_chunk(last)?;
+        let stored = self.stored(last)?;
+        self.contents.entries.pop();
+        self.contents.nbytes -= bytes.len() as u64;
+        self.tail = Tail { bytes, stored: Some(stored) };
+        Ok(())
+    }
+
+    fn grow_tail(&mut self, bytes: &[u8]) {
+        if let Some(stored) = self.tail.stored.take() {
+            self.release(stored);
+        }
+        self.tail.bytes.extend_from_slice(bytes);
+    }
+
+    /// Compresses the tail and stores it; it stays the tail.
+    pub(super) fn store_tail(&mut self) -> Result<()> {
+        if self.tail.bytes.is_empty() || self.tail.stored.is_some() {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut self.tail.bytes);
+        let stored = self.encode(&bytes);
+        self.tail.bytes = bytes;
+        self.tail.stored = Some(stored.map_err(|error| error.within(self.layout.name()))?);
+        Ok(())
+    }
+
+    /// Makes the tail a chunk like all others, as every change but an append wants it.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        self.store_tail()?;
+        let Tail { bytes, stored } = std::mem::take(&mut self.tail);
+        if let Some((entry, _)) = stored {
+            self.push(entry, bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Compresses bytes and stores the chunk.
+    pub(super) fn encode(&mut self, bytes: &[u8]) -> Result<Stored> {
+        let mut chunk = std::mem::take(&mut self.buffer);
+        chunk.clear();
+        let stored = self
+            .encoder()
+            .and_then(|encoder| encoder.compress_into(bytes, &mut chunk))
+            .and_then(|_| self.store(&mut chunk));
+        self.buffer = chunk;
+        stored
+    }
+
+    /// Stores a chunk; a run only where its length is known from elsewhere.
+    pub(super) fn store(&mut self, chunk: &mut Vec<u8>) -> Result<Stored> {
+        let header = Header::parse(chunk)?;
+        let run = match header.content() {
+            Content::Zeros => Run::Zeros,
+            Content::Uninitialised => Run::Uninitialised,
+            Content::Nans => Run::Nans,
+            _ => return self.put(chunk),
+        };
+        let fixed = self.contents.chunk_size != ChunkSize::Variable;
+        // NaNs of a run have the size of the container's items.
+        if fixed && (run != Run::Nans || header.item_size() == self.contents.item_size) {
+            return Ok((Entry::run(run), 0));
+        }
+        self.put(&mut value_chunk(chunk, &header)?)
+    }
+
+    fn put(&mut self, chunk: &mut Vec<u8>) -> Result<Stored> {
+        Ok((Entry::stored(self.layout.put(chunk)?), chunk.len()))
+    }
+
+    /// The entry of a chunk, and its length in the store.
+    pub(super) fn stored(&self, number: usize) -> Result<Stored> {
+        let entry = *self
+            .contents
+            .entries
+            .get(number)
+            .ok_or_else(|| Error::invalid(format!("there is no chunk {number}")))?;
+        // A damaged chunk can be replaced or removed; its space is then not used again.
+        let len = self.header(number).map_or(0, |header| header.compressed_len());
+        Ok((entry, len))
+    }
+
+    pub(super) fn release(&mut self, (entry, len): Stored) {
+        if let Some(slot) = entry.stored_slot()
+            && len > 0
+        {
+            self.layout.release(slot, len);
+        }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry, len: usize) {
+        self.contents.entries.push(entry);
+        self.contents.nbytes += len as u64;
+    }
+
+    /// Refuses to mix chunks of variable-length blocks with others.
+    pub(super) fn check_blocks(&mut self, vl: bool) -> Result<()> {
+        if self.chunk_count() == 0 {
+            self.contents.vl_blocks = vl;
+        }
+        if self.contents.vl_blocks == vl {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "chunks of variable-length blocks and others do not go into one super-chunk",
+        ))
+    }
+
+    pub(super) fn encoder(&mut self) -> Result<&mut Encoder> {
+        if self.encoder.is_none() {
+            self.encoder = Some(Encoder::new(&self.compress)?);
+        }
+        self.encoder.as_mut().ok_or_else(|| Error::invalid("no encoder"))
+    }
+}
+
+/// A chunk that holds its value, instead of one that only names it.
+pub(super) fn value_chunk(chunk: &[u8], header: &Header) -> Result<Vec<u8>> {
+    let item_size = match header.len().is_multiple_of(header.item_size()) {
+        true => header.item_size(),
+        false => 1,
+    };
+    let mut value = vec![0; item_size];
+    chunk::Decoder::new().read_bytes(chunk, 0..item_size, &mut value)?;
+    chunk::repeated(&value, header.len() / item_size)
+}

@@ -1,0 +1,332 @@
+//! Changing what is there: chunks, items, the length.
+
+use super::SuperChunk;
+use super::append::value_chunk;
+use super::options::MAX_CHUNK_SIZE;
+use crate::chunk::Header;
+use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run, Slot};
+use crate::error::{Error, Result};
+
+/// Values that a super-chunk can be filled with at no cost.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// Zero bytes.
+    Zeros,
+    /// NaN; for items of 4 or 8 bytes.
+    Nans,
+    /// Bytes that nobody has set; they read as zeros.
+    Uninitialised,
+}
+
+/// Where a chunk is to go, which decides how long it may be.
+enum Place {
+    /// It becomes a new last chunk.
+    BehindAll,
+    /// It replaces the last chunk.
+    Last,
+    /// Other chunks follow it.
+    Within,
+}
+
+impl SuperChunk {
+    /// Appends a compressed chunk as it is.
+    ///
+    /// Where all chunks have one size, only the last may be shorter; a chunk that does not fit makes
+    /// the sizes variable for ever, as in C-Blosc2.
+    pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
+        self.insert_chunk(self.chunk_count(), chunk)
+    }
+
+    /// Inserts a compressed chunk before chunk `number`.
+    pub fn insert_chunk(&mut self, number: usize, chunk: &[u8]) -> Result<()> {
+        let header = checked_header(chunk)?;
+        self.change(|this| {
+            this.check_number(number, this.chunk_count() + 1)?;
+            if this.contents.entries.len() >= MAX_CHUNKS - 1 {
+                return Err(Error::limit(format!("a super-chunk has at most {MAX_CHUNKS} chunks")));
+            }
+            this.check_blocks(Self::is_vl(&header))?;
+            this.settle()?;
+            let at_end = number == this.contents.entries.len();
+            this.make_room(&header, if at_end { Place::BehindAll } else { Place::Within })?;
+            let (entry, _) = this.store(&mut chunk.to_vec())?;
+            this.contents.entries.insert(number, entry);
+            this.contents.nbytes += header.len() as u64;
+            Ok(())
+        })
+    }
+
+    /// Puts a compressed chunk in the place of chunk `number`.
+    pub fn update_chunk(&mut self, number: usize, chunk: &[u8]) -> Result<()> {
+        let header = checked_header(chunk)?;
+        self.change(|this| {
+            this.check_number(number, this.chunk_count())?;
+            if this.chunk_count() > 1 {
+                this.check_blocks(Self::is_vl(&header))?;
+            }
+            this.settle()?;
+            let last = number + 1 == this.contents.entries.len();
+            this.make_room(&header, if last { Place::Last } else { Place::Within })?;
+            let old_len = this.decoded_len(number)? as u64;
+            let stored = this.store(&mut chunk.to_vec())?;
+            this.replace(number, stored.0)?;
+            this.contents.nbytes = this.contents.nbytes - old_len + header.len() as u64;
+            this.contents.vl_blocks = Self::is_vl(&header);
+            Ok(())
+        })
+    }
+
+    /// Removes chunk `number`.
+    pub fn delete_chunk(&mut self, number: usize) -> Result<()> {
+        self.change(|this| {
+            this.check_number(number, this.chunk_count())?;
+            this.settle()?;
+            let len = this.decoded_len(number)? as u64;
+            let stored = this.stored(number)?;
+            this.contents.entries.remove(number);
+            this.contents.nbytes -= len;
+            this.release(stored);
+            if this.contents.entries.is_empty() {
+                this.contents.vl_blocks = false;
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts the chunks into another order: the new chunk `i` is the old chunk `order[i]`.
+    pub fn reorder(&mut self, order: &[usize]) -> Result<()> {
+        self.change(|this| {
+            this.settle()?;
+            let count = this.contents.entries.len();
+            let mut seen = vec![false; count];
+            for number in order {
+                let place = seen.get_mut(*number).filter(|seen| !**seen);
+                *place.ok_or_else(|| no_permutation(count))? = true;
+            }
+            if order.len() != count {
+                return Err(no_permutation(count));
+            }
+            let short = count > 0 && this.decoded_len(count - 1)? != this.decoded_len(0)?;
+            let fixed = this.contents.chunk_size != ChunkSize::Variable;
+            if fixed && short && order.last() != Some(&(count - 1)) {
+                return Err(Error::invalid("the last chunk is shorter, so it must stay the last"));
+            }
+            let entries = &this.contents.entries;
+            let moved = order.iter().filter_map(|number| entries.get(*number).copied()).collect();
+            this.contents.entries = moved;
+            Ok(())
+        })
+    }
+
+    /// Overwrites items from `start` on; they must exist. Each chunk that is touched is compressed
+    /// anew.
+    pub fn write_items(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
+        let position = start.checked_mul(self.contents.item_size as u64);
+        let end = position.and_then(|position| position.checked_add(bytes.len() as u64));
+        let (Some(position), Some(_)) = (position, end.filter(|end| *end <= self.len())) else {
+            return Err(Error::invalid(format!(
+                "{} bytes from item {start} on end past the {} items there are: append them",
+                bytes.len(),
+                self.item_count()
+            )));
+        };
+        self.change(|this| {
+            this.settle()?;
+            this.write_bytes(position, bytes)
+        })
+    }
+
+    fn write_bytes(&mut self, mut position: u64, mut bytes: &[u8]) -> Result<()> {
+        let mut fresh = Vec::new();
+        while !bytes.is_empty() {
+            let (number, within) = self.locate(position)?;
+            let len = self.decoded_len(number)?;
+            let count = bytes.len().min(len - within);
+            let (part, rest) = bytes.split_at_checked(count).unwrap_or_default();
+            let stored = if count == len {
+                self.encode(part)?
+            } else {
+                let mut chunk = self.read_chunk(number)?;
+                chunk.iter_mut().skip(within).zip(part).for_each(|(to, from)| *to = *from);
+                self.encode(&chunk)?
+            };
+            fresh.push((number, stored.0));
+            position += count as u64;
+            bytes = rest;
+        }
+        fresh.into_iter().try_for_each(|(number, entry)| self.replace(number, entry))
+    }
+
+    /// Appends `items` items of one value at no cost: they are not stored.
+    pub fn fill(&mut self, value: Fill, items: u64) -> Result<()> {
+        let len = items.checked_mul(self.contents.item_size as u64);
+        let len = len.ok_or_else(|| Error::limit("more items than anything can hold"))?;
+        if value == Fill::Nans && !matches!(self.contents.item_size, 4 | 8) {
+            return Err(Error::invalid(format!(
+                "NaN items have 4 or 8 bytes, not {}",
+                self.contents.item_size
+            )));
+        }
+        self.change(|this| this.append_run(value.run(), len))
+    }
+
+    fn append_run(&mut self, run: Run, mut len: u64) -> Result<()> {
+        let ChunkSize::Fixed(size) = self.contents.chunk_size else {
+            return Err(Error::unsupported(
+                "filling needs chunks of a fixed size: a run has no length of its own",
+            ));
+        };
+        self.check_blocks(false)?;
+        self.settle()?;
+        if self.contents.entries.len() as u64 + len / size as u64 >= MAX_CHUNKS as u64 - 1 {
+            return Err(Error::limit(format!("a super-chunk has at most {MAX_CHUNKS} chunks")));
+        }
+        // A short last chunk is made longer with real bytes.
+        let short = self.contents.nbytes % size as u64;
+        if short > 0 && len > 0 {
+            let missing = len.min(size as u64 - short);
+            let mut value = vec![0; usize::try_from(missing).unwrap_or(size)];
+            if run == Run::Nans {
+                let chunk = crate::chunk::nans(self.contents.item_size, value.len())?;
+                value = crate::chunk::decompress(&chunk)?;
+            }
+            self.append(&value)?;
+            self.settle()?;
+            len -= missing;
+        }
+        while len > 0 {
+            let piece = len.min(size as u64);
+            self.push(Entry::run(run), usize::try_from(piece).unwrap_or(size));
+            len -= piece;
+        }
+        Ok(())
+    }
+
+    /// Makes it `items` items long: cuts, or appends zeros.
+    pub fn resize(&mut self, items: u64) -> Result<()> {
+        let count = self.item_count();
+        if items >= count {
+            return self.fill(Fill::Zeros, items - count);
+        }
+        let len = items.saturating_mul(self.contents.item_size as u64);
+        self.change(|this| {
+            this.settle()?;
+            this.cut(len)
+        })
+    }
+
+    fn cut(&mut self, len: u64) -> Result<()> {
+        let (keep, within) = if len == 0 { (0, 0) } else { self.locate(len)? };
+        let remainder = match within {
+            0 => None,
+            _ => {
+                let chunk = self.read_chunk(keep)?;
+                Some(self.encode(chunk.get(..within).unwrap_or_default())?)
+            }
+        };
+        let gone: Vec<_> = (keep..self.contents.entries.len())
+            .filter_map(|number| self.stored(number).ok())
+            .collect();
+        self.contents.entries.truncate(keep);
+        self.contents.nbytes = len - within as u64;
+        gone.into_iter().for_each(|stored| self.release(stored));
+        if let Some((entry, _)) = remainder {
+            self.push(entry, within);
+        }
+        Ok(())
+    }
+
+    /// Makes the sizes of chunks variable, unless a chunk like this fits at its place.
+    fn make_room(&mut self, header: &Header, place: Place) -> Result<()> {
+        let size = match self.contents.chunk_size {
+            ChunkSize::Variable => return Ok(()),
+            ChunkSize::Fixed(size) if header.len() <= size || self.chunk_count() > 0 => size,
+            ChunkSize::Fixed(_) | ChunkSize::Open => {
+                // Nothing depends on the size yet.
+                self.contents.chunk_size = ChunkSize::Fixed(header.len());
+                return Ok(());
+            }
+        };
+        let fits = match place {
+            Place::BehindAll => {
+                header.len() <= size && self.contents.nbytes.is_multiple_of(size as u64)
+            }
+            Place::Last => header.len() <= size,
+            Place::Within => header.len() == size,
+        };
+        if fits { Ok(()) } else { self.make_variable() }
+    }
+
+    /// Gives every run a chunk, because from now on only chunks tell how long they are.
+    fn make_variable(&mut self) -> Result<()> {
+        let mut fresh = Vec::new();
+        for (number, entry) in self.contents.entries.iter().enumerate() {
+            if let Slot::Run(run) = entry.slot(number)? {
+                let chunk = self.contents.run_chunk(number, run)?;
+                fresh.push((number, value_chunk(&chunk, &Header::parse(&chunk)?)?));
+            }
+        }
+        for (number, mut chunk) in fresh {
+            let slot = self.layout.put(&mut chunk)?;
+            if let Some(entry) = self.contents.entries.get_mut(number) {
+                *entry = Entry::stored(slot);
+            }
+        }
+        self.contents.chunk_size = ChunkSize::Variable;
+        Ok(())
+    }
+
+    fn replace(&mut self, number: usize, entry: Entry) -> Result<()> {
+        let old = self.stored(number)?;
+        if let Some(place) = self.contents.entries.get_mut(number) {
+            *place = entry;
+        }
+        self.release(old);
+        Ok(())
+    }
+
+    fn check_number(&self, number: usize, count: usize) -> Result<()> {
+        if number < count {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "there is no chunk {number}: the super-chunk has {}",
+            self.chunk_count()
+        )))
+    }
+}
+
+impl Fill {
+    fn run(self) -> Run {
+        match self {
+            Self::Zeros => Run::Zeros,
+            Self::Nans => Run::Nans,
+            Self::Uninitialised => Run::Uninitialised,
+        }
+    }
+}
+
+/// The header of a chunk that can be put into a super-chunk.
+fn checked_header(chunk: &[u8]) -> Result<Header> {
+    let header = Header::parse(chunk)?;
+    header.whole_chunk(chunk)?;
+    if header.len() == 0 || header.len() > MAX_CHUNK_SIZE {
+        return Err(Error::invalid(format!(
+            "a chunk of {} bytes: it must have 1 to {MAX_CHUNK_SIZE}",
+            header.len()
+        )));
+    }
+    if chunk.len() != header.compressed_len() {
+        return Err(Error::invalid(format!(
+            "{} bytes were given for a chunk of {}",
+            chunk.len(),
+            header.compressed_len()
+        )));
+    }
+    Ok(header)
+}
+
+fn no_permutation(count: usize) -> Error {
+    Error::invalid(format!("the order must name each of the {count} chunks once"))
+}

@@ -1,0 +1,253 @@
+//! From the number of a chunk to its bytes, with as few reads as possible.
+
+use std::ops::Range;
+use std::sync::PoisonError;
+
+use super::SuperChunk;
+use crate::chunk::{Content, Decoder, Header, LazyChunk};
+use crate::container::{Run, Slot};
+use crate::error::{Error, Result};
+
+/// What a small read of a chunk takes first: its header and block starts, or all of a small chunk.
+const PREFIX: u64 = 8192;
+/// What may follow a chunk and belong to it.
+const BEHIND: usize = 16;
+/// The first read of a chunk of unknown length.
+const FIRST_GUESS: usize = 64 * 1024;
+
+/// Memory for reading.
+#[derive(Default)]
+pub(super) struct Scratch {
+    decoder: Decoder,
+    buffer: Vec<u8>,
+}
+
+/// Where a chunk is.
+pub(super) enum Source<'a> {
+    /// It is still growing: these are its bytes, decoded.
+    Tail(&'a [u8]),
+    /// One value, this many bytes.
+    Run(Run, usize),
+    /// In the layout.
+    Stored(u64),
+}
+
+impl SuperChunk {
+    /// Where chunk `number` is.
+    pub(super) fn source(&self, number: usize) -> Result<Source<'_>> {
+        let Some(entry) = self.contents.entries.get(number) else {
+            if number == self.contents.entries.len() && !self.tail.bytes.is_empty() {
+                return Ok(Source::Tail(&self.tail.bytes));
+            }
+            return Err(Error::invalid(format!(
+                "there is no chunk {number}: the super-chunk has {}",
+                self.chunk_count()
+            )));
+        };
+        Ok(match entry.slot(number)? {
+            Slot::Run(run) => Source::Run(run, self.contents.run_len(number)?),
+            Slot::Stored(slot) => Source::Stored(slot),
+        })
+    }
+
+    /// Decodes a whole chunk into the start of `dst` and returns its length.
+    pub(super) fn decode(&self, number: usize, dst: &mut [u8]) -> Result<usize> {
+        match self.source(number)? {
+            Source::Stored(slot) => self.with_scratch(|Scratch { decoder, buffer }| {
+                let (chunk, _) = self.fetch(number, slot, buffer)?;
+                decoder.decompress_into(chunk, dst)
+            }),
+            Source::Run(run, len) => {
+                self.write_run(run, 0, room(dst, len)?)?;
+                Ok(len)
+            }
+            Source::Tail(bytes) => {
+                room(dst, bytes.len())?.copy_from_slice(bytes);
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    /// Decodes the bytes `range` of a chunk into `dst`, which is as long.
+    pub(super) fn decode_part(
+        &self,
+        number: usize,
+        range: Range<usize>,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        match self.source(number)? {
+            Source::Stored(slot) => self
+                .with_scratch(|scratch| self.decode_stored_part(number, slot, range, dst, scratch)),
+            Source::Run(run, len) if range.end <= len => self.write_run(run, range.start, dst),
+            Source::Tail(bytes) => match bytes.get(range) {
+                Some(bytes) => {
+                    dst.copy_from_slice(bytes);
+                    Ok(())
+                }
+                None => Err(Error::invalid("past the end of the last chunk")),
+            },
+            Source::Run(..) => Err(Error::invalid("past the end of the chunk")),
+        }
+    }
+
+    fn decode_stored_part(
+        &self,
+        number: usize,
+        slot: u64,
+        range: Range<usize>,
+        dst: &mut [u8],
+        Scratch { decoder, buffer }: &mut Scratch,
+    ) -> Result<()> {
+        if self.layout.as_bytes(slot).is_some() {
+            let (chunk, _) = self.fetch(number, slot, buffer)?;
+            return decoder.read_bytes(chunk, range, dst).map(drop);
+        }
+        let extent = self.layout.extent(slot, self.next_slot(number))?;
+        let first = usize::try_from(extent.min(PREFIX)).unwrap_or(FIRST_GUESS);
+        let mut found = self.read_more(slot, buffer, 0, first)?;
+        let header = Header::parse(buffer)?;
+        self.check_len(number, &header)?;
+        let prefix = LazyChunk::prefix_len(&header);
+        let in_blocks = matches!(header.content(), Content::Blocks | Content::Stored);
+        let small = range.len() < header.len() / 2 && prefix < header.compressed_len() / 2;
+        if found < header.compressed_len() && !(in_blocks && small) {
+            let (chunk, _) = self.fetch(number, slot, buffer)?;
+            return decoder.read_bytes(chunk, range, dst).map(drop);
+        }
+        if found >= header.compressed_len() {
+            return decoder.read_bytes(buffer, range, dst).map(drop);
+        }
+        if found < prefix {
+            found = self.read_more(slot, buffer, found, prefix)?;
+        }
+        let lazy = LazyChunk::new(buffer.get(..found).unwrap_or_default(), 0, 0)?;
+        let fetch = |wanted: Range<usize>| {
+            if let Some(bytes) = buffer.get(wanted.clone()) {
+                return Ok(bytes.to_vec());
+            }
+            let mut bytes = vec![0; wanted.len()];
+            let found = self.layout.read(slot, wanted.start as u64, &mut bytes)?;
+            bytes.truncate(found);
+            Ok(bytes)
+        };
+        decoder.read_lazy(&lazy, range, fetch, dst).map(drop)
+    }
+
+    /// All bytes of a stored chunk, checked; the second slice is what follows it.
+    pub(super) fn fetch<'b>(
+        &'b self,
+        number: usize,
+        slot: u64,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<(&'b [u8], &'b [u8])> {
+        if let Some(bytes) = self.layout.as_bytes(slot) {
+            let header = Header::parse(bytes)?;
+            self.check_len(number, &header)?;
+            return self.checked(slot, header.compressed_len(), bytes);
+        }
+        let extent = self.layout.extent(slot, self.next_slot(number))?;
+        let likely = match self.contents.expected_len(number) {
+            // Chunks are hardly ever longer than what they hold.
+            Some(len) => len.saturating_add(64),
+            None => FIRST_GUESS,
+        };
+        let first = usize::try_from(extent).map_or(likely, |extent| extent.min(likely));
+        let found = self.read_more(slot, buffer, 0, first)?;
+        let header = Header::parse(buffer)?;
+        self.check_len(number, &header)?;
+        let len = header.compressed_len();
+        if found < len {
+            self.limits.check_decoded(len)?;
+            if (len as u64) > extent {
+                return Err(past_the_end(len, extent));
+            }
+            let wanted = usize::try_from(extent).map_or(len, |extent| extent.min(len + BEHIND));
+            let found = self.read_more(slot, buffer, found, wanted)?;
+            if found < len {
+                return Err(past_the_end(len, found as u64));
+            }
+        }
+        self.checked(slot, len, buffer)
+    }
+
+    fn checked<'b>(&self, slot: u64, len: usize, bytes: &'b [u8]) -> Result<(&'b [u8], &'b [u8])> {
+        let (chunk, behind) =
+            bytes.split_at_checked(len).ok_or_else(|| past_the_end(len, bytes.len() as u64))?;
+        if let Some(verdict) = self.layout.check(slot, chunk, behind) {
+            verdict?;
+        }
+        Ok((chunk, behind))
+    }
+
+    /// Makes `buffer`, which holds the first `from` bytes of a chunk, hold the first `to`, or as many
+    /// as there are; returns how many.
+    fn read_more(&self, slot: u64, buffer: &mut Vec<u8>, from: usize, to: usize) -> Result<usize> {
+        buffer.truncate(to.max(from));
+        buffer.resize(to.max(from), 0);
+        let dst = buffer.get_mut(from..).unwrap_or_default();
+        let found = from + self.layout.read(slot, from as u64, dst)?;
+        buffer.truncate(found);
+        Ok(found)
+    }
+
+    /// Refuses a chunk that has another length than the container says.
+    pub(super) fn check_len(&self, number: usize, header: &Header) -> Result<()> {
+        match self.contents.expected_len(number) {
+            Some(expected) if expected != header.len() => Err(Error::corrupt(format!(
+                "the chunk decodes to {} bytes, its place holds {expected}",
+                header.len()
+            ))
+            .at("chunk", "nbytes", 4)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The slot of the chunk that follows, if it is stored.
+    fn next_slot(&self, number: usize) -> Option<u64> {
+        self.contents.entries.get(number + 1)?.stored_slot()
+    }
+
+    /// Fills `dst` with the value of a run, as from byte `start` of it on.
+    fn write_run(&self, run: Run, start: usize, dst: &mut [u8]) -> Result<()> {
+        if run != Run::Nans {
+            dst.fill(0);
+            return Ok(());
+        }
+        let chunk = crate::chunk::nans(self.contents.item_size, self.contents.item_size)?;
+        let nan = crate::chunk::decompress(&chunk)?;
+        for (place, byte) in dst.iter_mut().zip(nan.iter().cycle().skip(start % nan.len().max(1))) {
+            *place = *byte;
+        }
+        Ok(())
+    }
+
+    /// Lends memory for reading; it is kept for the next one.
+    pub(super) fn with_scratch<T>(
+        &self,
+        work: impl FnOnce(&mut Scratch) -> Result<T>,
+    ) -> Result<T> {
+        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = kept.unwrap_or_else(|| Scratch {
+            decoder: Decoder::new()
+                .with_executor(self.compress.executor.clone())
+                .with_limits(self.limits)
+                .with_registry(self.compress.registry.clone()),
+            buffer: Vec::new(),
+        });
+        let result = work(&mut scratch);
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        result
+    }
+}
+
+/// The first `len` bytes of `dst`.
+fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
+    let found = dst.len();
+    dst.get_mut(..len)
+        .ok_or_else(|| Error::invalid(format!("the chunk has {len} bytes, the buffer {found}")))
+}
+
+fn past_the_end(len: usize, extent: u64) -> Error {
+    Error::truncated(format!("the chunk has {len} bytes, its place {extent}"))
+        .at("chunk", "cbytes", 12)
+}

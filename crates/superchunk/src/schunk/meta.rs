@@ -1,0 +1,101 @@
+//! Metadata: metalayers in the header, and values of any length behind the chunks.
+//!
+//! Bytes go in and out as they are. Programs around python-blosc2 expect them to be msgpack:
+//! [`SuperChunk::value`] and [`SuperChunk::set_value`] speak it.
+
+use super::SuperChunk;
+use super::options::check_name;
+use crate::chunk::{self, Decoder, Header};
+use crate::container::Layer;
+use crate::error::{Error, Result};
+use crate::frame::LAYERS;
+use crate::options::CompressOptions;
+use crate::wire::msgpack::Value;
+
+impl SuperChunk {
+    /// The names of the metalayers, in order.
+    pub fn metalayer_names(&self) -> impl Iterator<Item = &str> {
+        self.contents.metalayers.iter().map(|layer| layer.name.as_str())
+    }
+
+    /// The bytes of a metalayer.
+    #[must_use]
+    pub fn metalayer(&self, name: &str) -> Option<&[u8]> {
+        let layer = self.contents.metalayers.iter().find(|layer| layer.name == name);
+        layer.map(|layer| layer.content.as_slice())
+    }
+
+    /// Adds a metalayer, or gives it other bytes. When there are chunks already and the length of the
+    /// header changes, the next commit rewrites the file.
+    pub fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        check_name(name)?;
+        self.change(|this| set(&mut this.contents.metalayers, name, content.to_vec()))
+    }
+
+    /// The names of the values behind the chunks, in order.
+    pub fn value_names(&self) -> impl Iterator<Item = &str> {
+        self.contents.vlmetalayers.iter().map(|layer| layer.name.as_str())
+    }
+
+    /// The bytes of a value behind the chunks (a *vlmetalayer*).
+    pub fn value_bytes(&self, name: &str) -> Result<Vec<u8>> {
+        let layer = self.contents.vlmetalayers.iter().find(|layer| layer.name == name);
+        let layer = layer.ok_or_else(|| self.no_value(name))?;
+        let told = |error: Error| error.within(format!("{}, value `{name}`", self.layout.name()));
+        let header = Header::parse(&layer.content).map_err(told)?;
+        if header.compressed_len() != layer.content.len() {
+            return Err(told(Error::corrupt(format!(
+                "a chunk of {} bytes in a place of {}",
+                header.compressed_len(),
+                layer.content.len()
+            ))));
+        }
+        self.limits.check_metadata("value", header.len() as u64).map_err(told)?;
+        let mut decoder = Decoder::new().with_limits(self.limits);
+        decoder.decompress(&layer.content).map_err(told)
+    }
+
+    /// Adds a value behind the chunks, or gives it other bytes.
+    pub fn set_value_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        check_name(name)?;
+        let content = chunk::compress(bytes, &CompressOptions::new(1).with_filters([]))?;
+        self.change(|this| set(&mut this.contents.vlmetalayers, name, content))
+    }
+
+    /// Removes a value behind the chunks.
+    pub fn remove_value(&mut self, name: &str) -> Result<()> {
+        if !self.value_names().any(|found| found == name) {
+            return Err(self.no_value(name));
+        }
+        self.change(|this| {
+            this.contents.vlmetalayers.retain(|layer| layer.name != name);
+            Ok(())
+        })
+    }
+
+    /// A value behind the chunks as python-blosc2 sees it.
+    pub fn value(&self, name: &str) -> Result<Value> {
+        Value::decode(&self.value_bytes(name)?)
+    }
+
+    /// Adds a value behind the chunks, or changes it, as python-blosc2 does.
+    pub fn set_value(&mut self, name: &str, value: &Value) -> Result<()> {
+        self.set_value_bytes(name, &value.encode()?)
+    }
+
+    fn no_value(&self, name: &str) -> Error {
+        Error::not_found(format!("there is no value `{name}`")).within(self.layout.name())
+    }
+}
+
+fn set(layers: &mut Vec<Layer>, name: &str, content: Vec<u8>) -> Result<()> {
+    if let Some(layer) = layers.iter_mut().find(|layer| layer.name == name) {
+        layer.content = content;
+        return Ok(());
+    }
+    if layers.len() >= LAYERS {
+        return Err(Error::limit(format!("`{name}` is one too many: a frame holds {LAYERS}")));
+    }
+    layers.push(Layer { name: name.to_owned(), content });
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! What a caller can choose when creating or opening a super-chunk.
+
+use crate::error::{Error, Result};
+use crate::exec::Executor;
+use crate::frame::{Dialect, Durability, Kind, LAYERS, MAX_NAME};
+use crate::limits::Limits;
+use crate::options::CompressOptions;
+use crate::registry::Registry;
+
+/// The chunk size when none is given: enough blocks to share among threads, little enough to decode
+/// for one item of a codec without blocks.
+const DEFAULT_CHUNK_SIZE: usize = 1 << 20;
+/// The largest chunk, less room for its header.
+pub(super) const MAX_CHUNK_SIZE: usize = i32::MAX as usize - 64;
+
+/// How a new super-chunk is made.
+///
+/// ```
+/// use superchunk::{Codec, CompressOptions, FrameOptions, SuperChunk};
+///
+/// let options = FrameOptions::new(CompressOptions::of::<f64>().with_codec(Codec::Zstd))
+///     .with_chunk_size(1 << 16)
+///     .with_metalayer("unit", b"metre");
+/// let lengths = SuperChunk::in_memory(&options)?;
+/// assert_eq!(lengths.metalayer("unit"), Some(&b"metre"[..]));
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct FrameOptions {
+    /// How chunks are compressed.
+    pub compress: CompressOptions,
+    /// The bytes of a chunk, a multiple of the item size. When `None`, the first chunk tells if it is
+    /// appended compressed, else it is about a mebibyte.
+    pub chunk_size: Option<usize>,
+    /// Whether every append makes a chunk of its own, of any size. C-Blosc2 reads such frames since
+    /// 3.0, chunk by chunk.
+    pub variable: bool,
+    /// One file, or a folder with a file for each chunk.
+    pub kind: Kind,
+    /// The revision of the format of a contiguous frame.
+    pub dialect: Dialect,
+    /// Names and bytes that are stored in the header.
+    pub metalayers: Vec<(String, Vec<u8>)>,
+    /// Whether chunks get checksums where C-Blosc2 ignores them. On by default.
+    pub checksums: bool,
+    /// When a commit returns.
+    pub durability: Durability,
+    /// Whether to take C-Blosc2's lock file for each change, so that its programs can write too.
+    pub locking: bool,
+}
+
+impl FrameOptions {
+    /// A contiguous frame with chunks compressed like this.
+    #[must_use]
+    pub fn new(compress: CompressOptions) -> Self {
+        Self {
+            compress,
+            chunk_size: None,
+            variable: false,
+            kind: Kind::Contiguous,
+            dialect: Dialect::Modern,
+            metalayers: Vec::new(),
+            checksums: true,
+            durability: Durability::Full,
+            locking: false,
+        }
+    }
+
+    /// The same options with chunks of this many bytes.
+    #[must_use]
+    pub fn with_chunk_size(mut self, bytes: usize) -> Self {
+        self.chunk_size = Some(bytes);
+        self
+    }
+
+    /// The same options for chunks of any size.
+    #[must_use]
+    pub fn with_variable_chunks(mut self) -> Self {
+        self.variable = true;
+        self
+    }
+
+    /// The same options for one file or a folder.
+    #[must_use]
+    pub fn with_kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The same options for another revision of the format.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// The same options with one more value in the header.
+    #[must_use]
+    pub fn with_metalayer(mut self, name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.metalayers.push((name.into(), content.into()));
+        self
+    }
+
+    /// The same options with or without checksums.
+    #[must_use]
+    pub fn with_checksums(mut self, checksums: bool) -> Self {
+        self.checksums = checksums;
+        self
+    }
+
+    /// The same options with another durability.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The same options with or without C-Blosc2's lock file.
+    #[must_use]
+    pub fn with_locking(mut self, locking: bool) -> Self {
+        self.locking = locking;
+        self
+    }
+
+    /// The chunk size, checked.
+    pub(super) fn checked_chunk_size(&self) -> Result<Option<usize>> {
+        let Some(size) = self.chunk_size else { return Ok(None) };
+        let item_size = self.compress.item_size.max(1);
+        if size == 0 || size > MAX_CHUNK_SIZE || !size.is_multiple_of(item_size) {
+            return Err(Error::invalid(format!(
+                "a chunk of {size} bytes: it must be a multiple of the item size {item_size} and at \
+                 most {MAX_CHUNK_SIZE}"
+            )));
+        }
+        Ok(Some(size))
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.dialect != Dialect::Modern && (self.kind == Kind::Sparse || self.variable) {
+            return Err(Error::invalid("old dialects are contiguous, with chunks of one size"));
+        }
+        if self.dialect == Dialect::Beta1 {
+            return Err(Error::unsupported("frames of beta 1 are only read"));
+        }
+        if self.metalayers.len() > LAYERS {
+            return Err(Error::invalid(format!(
+                "{} metalayers: a frame has at most {LAYERS}",
+                self.metalayers.len()
+            )));
+        }
+        self.metalayers.iter().try_for_each(|(name, _)| check_name(name))
+    }
+}
+
+/// The chunk size for items of this size.
+pub(super) fn default_chunk_size(item_size: usize) -> usize {
+    (DEFAULT_CHUNK_SIZE / item_size).max(1) * item_size
+}
+
+/// Refuses names that the format or C strings cannot hold.
+pub(super) fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.len() > MAX_NAME || name.contains('\0') {
+        return Err(Error::invalid(format!(
+            "`{name}` is no name: 1 to {MAX_NAME} bytes, none of them NUL"
+        )));
+    }
+    Ok(())
+}
+
+/// How a stored super-chunk is opened.
+///
+/// ```no_run
+/// use superchunk::{Executor, Limits, OpenOptions};
+///
+/// let big = OpenOptions::new()
+///     .with_executor(Executor::threads(0))
+///     .with_limits(Limits::default().with_max_decoded(1 << 24))
+///     .open("big.b2frame")?;
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// Who decodes, and compresses new chunks.
+    pub executor: Executor,
+    /// What the file may make us allocate.
+    pub limits: Limits,
+    /// The user's codecs and filters.
+    pub registry: Registry,
+    /// Where in the file the frame begins.
+    pub offset: u64,
+    /// When a commit returns.
+    pub durability: Durability,
+    /// Whether to take C-Blosc2's lock file, for reading and for each change.
+    pub locking: bool,
+    /// Whether to open a frame whose fingerprint does not match.
+    pub trusting: bool,
+}
+
+impl OpenOptions {
+    /// One thread, default limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same options with the work done by `executor`.
+    #[must_use]
+    pub fn with_executor(mut self, executor: Executor) -> Self {
+        self.executor = executor;
+        self
+    }
+
+    /// The same options with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same options with the user's codecs and filters.
+    #[must_use]
+    pub fn with_registry(mut self, registry: Registry) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// The same options for a frame that begins at this byte of the file.
+    #[must_use]
+    pub fn with_offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// The same options with another durability.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The same options with or without C-Blosc2's lock file.
+    #[must_use]
+    pub fn with_locking(mut self, locking: bool) -> Self {
+        self.locking = locking;
+        self
+    }
+
+    /// The same options, but a fingerprint that does not match is no error.
+    #[must_use]
+    pub fn with_trust(mut self, trusting: bool) -> Self {
+        self.trusting = trusting;
+        self
+    }
+}

@@ -1,0 +1,460 @@
+//! Files, read and written at explicit positions.
+//!
+//! Only regular files are opened. Anything else that can stand under a name (a FIFO, a device, a
+//! socket, a directory) is refused without waiting for it: the file is opened without blocking, and
+//! what was really opened is looked at before anything is read.
+
+mod positioned;
+
+use std::fmt;
+use std::fs::{File, FileType, OpenOptions, TryLockError};
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+#[cfg(windows)]
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub(super) use positioned::{read_up_to, write_all};
+
+use super::{ReadAt, WriteAt};
+use crate::error::{Error, Result};
+
+/// A file, opened for reading.
+#[derive(Debug)]
+pub struct FileReader(Opened);
+
+impl FileReader {
+    /// Opens a regular file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::with(path.as_ref(), Links::Follow)
+    }
+
+    pub(super) fn with(path: &Path, links: Links) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        Opened::new(path, &mut options, links, "open for reading").map(Self)
+    }
+}
+
+/// A file, opened for reading and writing.
+///
+/// On Unix, [`lock`](WriteAt::lock) keeps out other writers that lock. On Windows, where a lock would
+/// keep readers out too, opening the file keeps out all other writers from the start.
+#[derive(Debug)]
+pub struct FileWriter {
+    opened: Opened,
+    sync_failed: AtomicBool,
+}
+
+impl FileWriter {
+    /// Opens a regular file that exists.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::with(path.as_ref(), Links::Follow)
+    }
+
+    /// Makes an empty file; nothing of that name may exist.
+    pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        options.create_new(true);
+        Self::opened(path.as_ref(), &mut options, Links::Refuse, "create")
+    }
+
+    pub(super) fn with(path: &Path, links: Links) -> Result<Self> {
+        Self::opened(path, &mut OpenOptions::new(), links, "open for writing")
+    }
+
+    fn opened(path: &Path, options: &mut OpenOptions, links: Links, verb: &str) -> Result<Self> {
+        options.read(true).write(true);
+        #[cfg(windows)]
+        options.share_mode(windows::SHARE_READ | windows::SHARE_DELETE);
+        let opened = Opened::new(path, options, links, verb)?;
+        Ok(Self { opened, sync_failed: AtomicBool::new(false) })
+    }
+}
+
+impl ReadAt for FileReader {
+    fn len(&self) -> Result<u64> {
+        self.0.len()
+    }
+
+    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
+        self.0.read_at(position, dst)
+    }
+}
+
+impl ReadAt for FileWriter {
+    fn len(&self) -> Result<u64> {
+        self.opened.len()
+    }
+
+    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
+        self.opened.read_at(position, dst)
+    }
+}
+
+impl WriteAt for FileWriter {
+    fn write_at(&self, position: u64, src: &[u8]) -> Result<()> {
+        write_all(&self.opened.file, position, src).map_err(|error| {
+            let what = format!("cannot write {} bytes at byte {position}", src.len());
+            self.opened.failed(what, error)
+        })
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        let done = self.opened.file.set_len(len);
+        done.map_err(|error| self.opened.failed(format!("cannot make it {len} bytes long"), error))
+    }
+
+    fn sync(&self) -> Result<()> {
+        // After a failure the system may forget what it could not write and call the next try a
+        // success: only a file opened afresh can be trusted again.
+        if self.sync_failed.load(Ordering::Acquire) {
+            let again =
+                io::Error::other("an earlier sync failed; open it again to see what is left");
+            return Err(self.opened.failed("cannot sync it to the disk", again));
+        }
+        // On Linux, syncing the data includes a length that is needed to find it.
+        let data_is_enough = cfg!(any(target_os = "linux", target_os = "android"));
+        let file = &self.opened.file;
+        let done = if data_is_enough { file.sync_data() } else { file.sync_all() };
+        done.map_err(|error| {
+            self.sync_failed.store(true, Ordering::Release);
+            self.opened.failed("cannot sync it to the disk", error)
+        })
+    }
+
+    fn lock(&self) -> Result<()> {
+        // A lock of Windows covers the bytes themselves and would keep readers out.
+        if cfg!(windows) { Ok(()) } else { lock_file(&self.opened.file, &self.opened.path) }
+    }
+}
+
+/// An open file that can name itself in errors.
+#[derive(Debug)]
+struct Opened {
+    file: File,
+    path: PathBuf,
+}
+
+impl Opened {
+    fn new(path: &Path, options: &mut OpenOptions, links: Links, verb: &str) -> Result<Self> {
+        Ok(Self { file: open_regular(path, options, links, verb)?, path: path.to_owned() })
+    }
+
+    fn len(&self) -> Result<u64> {
+        let metadata = self.file.metadata();
+        metadata.map_or_else(|e| Err(self.failed("cannot tell its length", e)), |m| Ok(m.len()))
+    }
+
+    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
+        read_up_to(&self.file, position, dst).map_err(|error| {
+            let what = format!("cannot read {} bytes at byte {position}", dst.len());
+            self.failed(what, error)
+        })
+    }
+
+    fn failed(&self, what: impl fmt::Display, error: io::Error) -> Error {
+        Error::io(what, error).within(named(&self.path))
+    }
+}
+
+/// Whether a name may be a symbolic link to the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    /// As for every path that a user names.
+    Follow,
+    /// Inside of a folder that may come from elsewhere, where a link could lead out of it.
+    Refuse,
+}
+
+/// Opens a file and makes sure that it is a regular one; `verb` says what for.
+pub(super) fn open_regular(
+    path: &Path,
+    options: &mut OpenOptions,
+    links: Links,
+    verb: &str,
+) -> Result<File> {
+    options.custom_flags(open_flags(links));
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) => return Err(why_not_opened(path, links, verb, error)),
+    };
+    match file.metadata() {
+        Ok(metadata) => check_regular(path, metadata.file_type()).map(|()| file),
+        Err(error) => Err(Error::io("cannot look at it", error).within(named(path))),
+    }
+}
+
+/// Refuses everything but regular files.
+pub(super) fn check_regular(path: &Path, file_type: FileType) -> Result<()> {
+    if file_type.is_file() {
+        return Ok(());
+    }
+    let what = kind_of(file_type);
+    Err(Error::invalid(format!("is {what}, not a regular file")).within(named(path)))
+}
+
+/// Takes the exclusive lock of an open file or folder, at once or not at all.
+pub(super) fn lock_file(file: &File, path: &Path) -> Result<()> {
+    loop {
+        return match file.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {
+                continue;
+            }
+            Err(TryLockError::Error(error)) => {
+                Err(Error::io("cannot lock it", error).within(named(path)))
+            }
+            Err(TryLockError::WouldBlock) => Err(in_use(path)),
+        };
+    }
+}
+
+/// A path as it is named in errors.
+pub(super) fn named(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn in_use(path: &Path) -> Error {
+    Error::locked("another writer holds it; wait until that one is closed, or open it for reading")
+        .within(named(path))
+}
+
+/// A refusal of the system is about what stands under the name rather than about its number.
+fn why_not_opened(path: &Path, links: Links, verb: &str, error: io::Error) -> Error {
+    #[cfg(windows)]
+    if error.raw_os_error() == Some(windows::SHARING_VIOLATION) {
+        return in_use(path);
+    }
+    let metadata = match links {
+        Links::Follow => path.metadata(),
+        Links::Refuse => path.symlink_metadata(),
+    };
+    let is_there = error.kind() == io::ErrorKind::AlreadyExists;
+    match metadata.map(|metadata| check_regular(path, metadata.file_type())) {
+        Ok(Err(other_kind)) if !is_there => other_kind,
+        _ => Error::io(format!("cannot {verb}"), error).within(named(path)),
+    }
+}
+
+#[cfg(unix)]
+fn kind_of(file_type: FileType) -> &'static str {
+    match file_type {
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_symlink() => "a symbolic link",
+        kind if kind.is_fifo() => "a FIFO",
+        kind if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(windows)]
+fn kind_of(file_type: FileType) -> &'static str {
+    match file_type {
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_symlink() => "a symbolic link",
+        _ => "something else",
+    }
+}
+
+#[cfg(unix)]
+fn open_flags(links: Links) -> i32 {
+    let never_wait = libc::O_NONBLOCK | libc::O_NOCTTY;
+    match links {
+        Links::Follow => never_wait,
+        Links::Refuse => never_wait | libc::O_NOFOLLOW,
+    }
+}
+
+#[cfg(windows)]
+fn open_flags(links: Links) -> u32 {
+    match links {
+        Links::Follow => 0,
+        Links::Refuse => windows::OPEN_REPARSE_POINT,
+    }
+}
+
+/// Numbers of the Windows interface, by their names there.
+#[cfg(windows)]
+mod windows {
+    pub(super) const SHARE_READ: u32 = 1;
+    pub(super) const SHARE_DELETE: u32 = 4;
+    pub(super) const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    pub(super) const SHARING_VIOLATION: i32 = 32;
+}
+
+/// A fresh directory for a test, gone at its end.
+#[cfg(test)]
+pub(super) mod scratch {
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    pub(in crate::store) struct Scratch(PathBuf);
+
+    impl Scratch {
+        pub(in crate::store) fn new() -> Self {
+            static COUNT: AtomicU32 = AtomicU32::new(0);
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("superchunk-store-{}-{count}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            std::fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        pub(in crate::store) fn path(&self, name: &str) -> PathBuf {
+            self.0.join(name)
+        }
+
+        #[cfg(unix)]
+        pub(in crate::store) fn fifo(&self, name: &str) -> PathBuf {
+            let path = self.path(name);
+            let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+            assert!(made.success());
+            path
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            std::fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scratch::Scratch;
+    use super::*;
+    use crate::error::ErrorKind;
+    use std::fs;
+
+    #[test]
+    fn what_is_written_is_what_the_file_holds() {
+        let scratch = Scratch::new();
+        let path = scratch.path("data");
+        let writer = FileWriter::create_new(&path).unwrap();
+        let reader = FileReader::open(&path).unwrap();
+        assert!(reader.is_empty().unwrap());
+        writer.write_at(2, b"abc").unwrap();
+        writer.write_at(8, b"z").unwrap();
+        writer.write_at(99, b"").unwrap();
+        writer.write_at(3, b"BCD").unwrap();
+        writer.sync().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"\0\0aBCD\0\0z");
+        assert_eq!(reader.len().unwrap(), 9);
+        let mut dst = [b'.'; 6];
+        assert_eq!(reader.read_at(5, &mut dst).unwrap(), 4);
+        assert_eq!(&dst, b"D\0\0z..");
+        writer.set_len(4).unwrap();
+        assert_eq!(writer.read_at(1, &mut dst).unwrap(), 3);
+        assert_eq!(fs::read(&path).unwrap(), b"\0\0aB");
+        drop(writer);
+        FileWriter::open(&path).unwrap().set_len(6).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"\0\0aB\0\0");
+    }
+
+    #[test]
+    fn positions_no_file_reaches_read_nothing_and_write_nothing() {
+        let scratch = Scratch::new();
+        let writer = FileWriter::create_new(scratch.path("data")).unwrap();
+        for position in [4096, i64::MAX as u64 - 1, i64::MAX as u64, 1 << 63, u64::MAX] {
+            assert_eq!(writer.read_at(position, &mut [0; 16]).unwrap(), 0, "{position}");
+        }
+        for position in [i64::MAX as u64, 1 << 63, u64::MAX] {
+            let error = writer.write_at(position, &[0; 16]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Io);
+            assert!(error.to_string().contains(&format!("write 16 bytes at byte {position}")));
+            assert_eq!(writer.set_len(u64::MAX).unwrap_err().kind(), ErrorKind::Io);
+        }
+        assert_eq!(writer.len().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_missing_file_and_an_existing_one_are_told_by_name() {
+        let scratch = Scratch::new();
+        let path = scratch.path("data");
+        for error in [FileReader::open(&path).unwrap_err(), FileWriter::open(&path).unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+            assert!(error.to_string().starts_with(&format!("{}: cannot open", path.display())));
+        }
+        drop(FileWriter::create_new(&path).unwrap());
+        let error = FileWriter::create_new(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.to_string().contains("cannot create"));
+        // A name below a file: refused to every user.
+        let error = FileReader::open(path.join("below")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_regular_files_are_opened() {
+        let scratch = Scratch::new();
+        let (socket, directory) = (scratch.path("socket"), scratch.path("directory"));
+        fs::create_dir(&directory).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let link = scratch.path("link to a fifo");
+        std::os::unix::fs::symlink(scratch.fifo("fifo"), &link).unwrap();
+        for (path, what) in [
+            (scratch.path("fifo"), "a FIFO"),
+            (link, "a FIFO"),
+            (directory, "a directory"),
+            (socket, "a socket"),
+            (PathBuf::from("/dev/null"), "a device"),
+        ] {
+            for error in
+                [FileReader::open(&path).unwrap_err(), FileWriter::open(&path).unwrap_err()]
+            {
+                assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+                assert!(error.to_string().ends_with(&format!("is {what}, not a regular file")));
+            }
+            assert_eq!(FileWriter::create_new(&path).unwrap_err().kind(), ErrorKind::Io);
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_followed_only_where_wanted() {
+        let scratch = Scratch::new();
+        let (path, link) = (scratch.path("data"), scratch.path("link"));
+        FileWriter::create_new(&path).unwrap().write_at(0, b"x").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(FileReader::open(&link).unwrap().len().unwrap(), 1);
+        FileWriter::open(&link).unwrap();
+        for error in [
+            FileReader::with(&link, Links::Refuse).unwrap_err(),
+            FileWriter::with(&link, Links::Refuse).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().ends_with("is a symbolic link, not a regular file"));
+        }
+        FileReader::with(&path, Links::Refuse).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn one_writer_locks_until_it_is_dropped() {
+        let scratch = Scratch::new();
+        let first = FileWriter::create_new(scratch.path("data")).unwrap();
+        let second = FileWriter::open(scratch.path("data")).unwrap();
+        first.lock().unwrap();
+        first.lock().unwrap();
+        let error = second.lock().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Locked);
+        assert!(error.to_string().contains("data: another writer"));
+        FileReader::open(scratch.path("data")).unwrap().read_at(0, &mut [0]).unwrap();
+        drop(first);
+        second.lock().unwrap();
+    }
+
+    #[test]
+    fn a_failed_sync_is_never_followed_by_a_success() {
+        let scratch = Scratch::new();
+        let writer = FileWriter::create_new(scratch.path("data")).unwrap();
+        writer.sync().unwrap();
+        writer.sync_failed.store(true, Ordering::Release);
+        assert_eq!(writer.sync().unwrap_err().kind(), ErrorKind::Io);
+    }
+}

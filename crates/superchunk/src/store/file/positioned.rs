@@ -1,0 +1,81 @@
+//! Positioned reads and writes that go on until all is done: systems may stop anywhere in between.
+
+use std::fs::File;
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
+#[cfg(windows)]
+use std::os::windows::fs::FileExt;
+
+/// Reads until `dst` is full or the file ends.
+pub(in crate::store) fn read_up_to(
+    file: &File,
+    position: u64,
+    dst: &mut [u8],
+) -> io::Result<usize> {
+    let reachable = room_after(position).min(dst.len());
+    let (mut at, mut rest) = (position, dst.get_mut(..reachable).unwrap_or_default());
+    while !rest.is_empty() {
+        match read_some(file, rest, at) {
+            Ok(0) => break,
+            Ok(count) => {
+                at = advanced(at, count);
+                rest = rest.get_mut(count..).unwrap_or_default();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(reachable - rest.len())
+}
+
+/// Writes all of `src`.
+pub(in crate::store) fn write_all(file: &File, position: u64, src: &[u8]) -> io::Result<()> {
+    if src.len() > room_after(position) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let (mut at, mut rest) = (position, src);
+    while !rest.is_empty() {
+        match write_some(file, rest, at) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                at = advanced(at, count);
+                rest = rest.get(count..).unwrap_or_default();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// How many bytes a file can have from `position` on: systems count in signed 64-bit integers and
+/// refuse even to read beyond.
+fn room_after(position: u64) -> usize {
+    let room = i64::MAX.unsigned_abs().saturating_sub(position);
+    usize::try_from(room).unwrap_or(usize::MAX)
+}
+
+fn advanced(position: u64, count: usize) -> u64 {
+    position.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
+}
+
+#[cfg(unix)]
+fn read_some(file: &File, dst: &mut [u8], position: u64) -> io::Result<usize> {
+    file.read_at(dst, position)
+}
+
+#[cfg(unix)]
+fn write_some(file: &File, src: &[u8], position: u64) -> io::Result<usize> {
+    file.write_at(src, position)
+}
+
+#[cfg(windows)]
+fn read_some(file: &File, dst: &mut [u8], position: u64) -> io::Result<usize> {
+    file.seek_read(dst, position)
+}
+
+#[cfg(windows)]
+fn write_some(file: &File, src: &[u8], position: u64) -> io::Result<usize> {
+    file.seek_write(src, position)
+}

@@ -1,0 +1,108 @@
+//! Where bytes live: files, memory, folders. Positions are explicit and nothing is buffered.
+//!
+//! Formats see these three traits only, so that a file, a buffer, a memory map, an object in a cloud
+//! store or a file system made for a test can stand behind them.
+
+mod bytes;
+#[cfg(any(unix, windows))]
+mod file;
+#[cfg(any(unix, windows))]
+mod folder;
+mod memory;
+#[cfg(any(unix, windows))]
+mod sidecar;
+mod window;
+
+pub use bytes::Bytes;
+#[cfg(any(unix, windows))]
+pub use file::{FileReader, FileWriter};
+#[cfg(any(unix, windows))]
+pub use folder::Folder;
+pub use memory::{Memory, MemoryFolder};
+#[cfg(any(unix, windows))]
+pub(crate) use sidecar::{Guard, Sidecar};
+pub use window::Window;
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// Bytes that can be read at any position, by many threads at once.
+pub trait ReadAt: Send + Sync {
+    /// How many bytes there are now.
+    fn len(&self) -> Result<u64>;
+
+    /// Reads into the start of `dst` from `position` on and returns how many bytes came; fewer than
+    /// asked for only where the store ends.
+    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize>;
+
+    /// All bytes at once, where they are in memory and cannot change while `self` is borrowed.
+    fn as_bytes(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Whether there are none.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Reads exactly `dst.len()` bytes.
+    fn read_exact_at(&self, position: u64, dst: &mut [u8]) -> Result<()> {
+        let (wanted, found) = (dst.len(), self.read_at(position, dst)?);
+        if found == wanted {
+            return Ok(());
+        }
+        Err(Error::truncated(format!(
+            "{wanted} bytes were wanted at byte {position}, the store ends after {found} of them"
+        )))
+    }
+}
+
+/// Bytes that can also be changed.
+pub trait WriteAt: ReadAt {
+    /// Writes all of `src` at `position`; a gap before it reads as zeros.
+    fn write_at(&self, position: u64, src: &[u8]) -> Result<()>;
+
+    /// Cuts or extends the store to `len` bytes.
+    fn set_len(&self, len: u64) -> Result<()>;
+
+    /// Returns when everything written so far, the length included, survives a power cut.
+    fn sync(&self) -> Result<()>;
+
+    /// Keeps other writers out until the store is dropped. [`ErrorKind::Locked`] when another one is
+    /// in already; without effect where nobody else can come.
+    ///
+    /// [`ErrorKind::Locked`]: crate::ErrorKind::Locked
+    fn lock(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A flat folder of named stores. Names are single path components.
+pub trait Dir: Send + Sync {
+    /// Opens a store for reading.
+    fn open(&self, name: &str) -> Result<Arc<dyn ReadAt>>;
+
+    /// Opens a store for reading and writing.
+    fn edit(&self, name: &str) -> Result<Arc<dyn WriteAt>>;
+
+    /// Makes an empty store; there must be none of that name.
+    fn create(&self, name: &str) -> Result<Arc<dyn WriteAt>>;
+
+    /// Gives a store another name, in one step; what had that name is gone.
+    fn rename(&self, from: &str, to: &str) -> Result<()>;
+
+    /// Removes a store.
+    fn remove(&self, name: &str) -> Result<()>;
+
+    /// The names of all stores, in no order.
+    fn names(&self) -> Result<Vec<String>>;
+
+    /// Returns when all names made, changed and removed so far survive a power cut.
+    fn sync(&self) -> Result<()>;
+
+    /// Keeps other writers out until the folder is dropped, as [`WriteAt::lock`] does for a store.
+    fn lock(&self) -> Result<()> {
+        Ok(())
+    }
+}
