@@ -56,7 +56,6 @@ pub(crate) struct CFrames<'a> {
     free: unsafe extern "C" fn(*mut Head) -> c_int,
     append: unsafe extern "C" fn(*mut Head, *const c_void, i32) -> i64,
     fill: unsafe extern "C" fn(*mut Head, i64, c_int, i32) -> i64,
-    to_file: unsafe extern "C" fn(*mut Head, *const c_char) -> i64,
     chunk: unsafe extern "C" fn(*mut Head, i64, *mut c_void, i32) -> c_int,
     slice: unsafe extern "C" fn(*mut Head, i64, i64, *mut c_void) -> c_int,
     // The functions above point into it.
@@ -76,7 +75,6 @@ impl<'a> CFrames<'a> {
                 free: library.function(c"blosc2_schunk_free")?,
                 append: library.function(c"blosc2_schunk_append_buffer")?,
                 fill: library.function(c"blosc2_schunk_fill_special")?,
-                to_file: library.function(c"blosc2_schunk_to_file")?,
                 chunk: library.function(c"blosc2_schunk_decompress_chunk")?,
                 slice: library.function(c"blosc2_schunk_get_slice_buffer")?,
                 _library: library,
@@ -84,13 +82,13 @@ impl<'a> CFrames<'a> {
         }
     }
 
-    /// A contiguous frame in a new file, or separate chunks in memory.
-    fn create(&self, path: Option<&Path>) -> Answer<CSchunk<'_>> {
+    /// A contiguous frame in a new file.
+    fn create(&self, path: &Path) -> Answer<CSchunk<'_>> {
         let (mut cparams, mut dparams) = (CParams::of(&self.setup)?, DParams::of(&self.setup)?);
-        let path = path.map(c_path).transpose()?;
+        let path = c_path(path)?;
         let mut storage = Storage {
-            contiguous: path.is_some(),
-            urlpath: path.as_ref().map_or(ptr::null_mut(), |path| path.as_ptr().cast_mut()),
+            contiguous: true,
+            urlpath: path.as_ptr().cast_mut(),
             cparams: &raw mut cparams,
             dparams: &raw mut dparams,
             io: ptr::null_mut(),
@@ -104,27 +102,11 @@ impl<'a> CFrames<'a> {
     pub(crate) fn write_zeros(&self, path: &Path, chunks: usize, chunk_size: usize) -> Answer<()> {
         let items = i64::try_from(chunks * chunk_size / self.setup.item_size);
         let items = items.map_err(|e| e.to_string())?;
-        let frame = self.create(Some(path))?;
+        let frame = self.create(path)?;
         let chunk_size = c_len(chunk_size)?;
         // SAFETY: the super-chunk is alive and empty.
         let code = unsafe { (self.fill)(frame.schunk, items, SPECIAL_ZERO, chunk_size) };
         refused("blosc2_schunk_fill_special", code)
-    }
-
-    /// A frame of many chunks, made in memory and written at once: appending to a file writes the whole
-    /// index for each chunk.
-    pub(crate) fn write_at_once<'b>(
-        &self,
-        path: &Path,
-        pieces: impl Iterator<Item = &'b [u8]>,
-    ) -> Answer<()> {
-        let mut frame = self.create(None)?;
-        for piece in pieces {
-            frame.append(piece)?;
-        }
-        let path = c_path(path)?;
-        // SAFETY: the super-chunk is alive, the path ends in a zero byte.
-        refused("blosc2_schunk_to_file", unsafe { (self.to_file)(frame.schunk, path.as_ptr()) })
     }
 
     fn owned(&self, schunk: *mut Head, function: &str) -> Answer<CSchunk<'_>> {
@@ -142,7 +124,7 @@ impl FrameSide for CFrames<'_> {
         if !fits {
             return Err("C-Blosc2 makes a chunk of each piece".to_owned());
         }
-        let mut frame = self.create(Some(path))?;
+        let mut frame = self.create(path)?;
         pieces.iter().try_for_each(|piece| frame.append(piece))
     }
 

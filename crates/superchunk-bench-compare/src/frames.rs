@@ -21,7 +21,9 @@ use crate::clock::Clock;
 use crate::contestant::Answer;
 use crate::frame_report::FrameReport;
 use crate::frame_side::{FrameReader, FrameSide};
+use crate::many_chunks;
 use crate::ours_schunk::OurFrames;
+use crate::timing::Ring;
 
 const CHUNK_SIZE: usize = 1 << 20;
 const CHUNKS: usize = 256;
@@ -51,8 +53,11 @@ pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
     let mut report = FrameReport::new(args, &library.version());
     let setup = setup()?;
     let theirs = CFrames::new(library, &setup)?;
-    let ours = OurFrames::new(&setup);
-    let bench = Bench { ours: &ours, theirs: &theirs, folder, budget: args.budget * 5 };
+    let ours = OurFrames::unsynced(&setup);
+    let durable = OurFrames::durable(&setup);
+    let budget = args.budget * 5;
+    let sides = [&ours as &dyn FrameSide, &theirs];
+    let bench = Bench { library, setup, sides, durable: &durable, folder, budget };
     let mut right = true;
     for (name, case) in CASES {
         match case(&bench, &theirs) {
@@ -75,62 +80,84 @@ type Lines = Vec<(&'static str, [Times; 2])>;
 type Case = fn(&Bench<'_>, &CFrames<'_>) -> Answer<Lines>;
 
 const CASES: [(&str, Case); 6] = [
-    ("append 256 chunks of 1 MiB", |bench, _| {
-        bench.write("append", CHUNK_SIZE, &large_pieces(&datasets::field(DISTINCT * CHUNK_SIZE)))
-    }),
+    ("append 256 chunks of 1 MiB", |bench, _| bench.append_large()),
     ("256 chunks of 1 MiB", |bench, c| bench.read_large(c)),
-    ("10,000 appends of 4 KiB, one commit", |bench, _| {
-        let data = datasets::field(SMALL_APPENDS * SMALL_CHUNK);
-        bench.write("small", SMALL_CHUNK, &data.chunks(SMALL_CHUNK).collect::<Vec<_>>())
-    }),
+    ("10,000 appends of 4 KiB, one commit", |bench, _| bench.append_small()),
     ("1,000,000 chunks of zeros", |bench, c| {
         let path = bench.folder.at("zeros");
         c.write_zeros(&path, MANY_CHUNKS, TINY_CHUNK)?;
         bench.open(&path, MANY_CHUNKS, &[0; TINY_CHUNK])
     }),
-    ("1,000,000 stored chunks", |bench, c| {
+    ("1,000,000 stored chunks", |bench, _| {
         let path = bench.folder.at("stored");
         let data = datasets::random(MANY_CHUNKS * TINY_CHUNK);
-        c.write_at_once(&path, data.chunks(TINY_CHUNK))?;
+        many_chunks::write(bench.library, &bench.setup, &path, TINY_CHUNK, &data)?;
         bench.open(&path, MANY_CHUNKS, data.rchunks(TINY_CHUNK).next().unwrap_or_default())
     }),
     ("100 chunks", |bench, c| {
         let path = bench.folder.at("hundred");
         let data = datasets::field(100 * SMALL_CHUNK);
-        c.write_at_once(&path, data.chunks(SMALL_CHUNK))?;
+        c.write(&path, SMALL_CHUNK, &data.chunks(SMALL_CHUNK).collect::<Vec<_>>())?;
         bench.open(&path, 100, data.rchunks(SMALL_CHUNK).next().unwrap_or_default())
     }),
 ];
 
 struct Bench<'a> {
-    ours: &'a dyn FrameSide,
-    theirs: &'a dyn FrameSide,
+    library: &'a Library,
+    setup: Setup,
+    /// Ours and theirs.
+    sides: [&'a dyn FrameSide; 2],
+    /// Ours, with commits that wait for the disk.
+    durable: &'a dyn FrameSide,
     folder: Folder,
     budget: Duration,
 }
 
 impl Bench<'_> {
-    fn sides(&self) -> [&dyn FrameSide; 2] {
-        [self.ours, self.theirs]
-    }
-
-    /// Writing a frame of these pieces; both sides must read what each wrote.
-    fn write(&self, name: &str, chunk_size: usize, pieces: &[&[u8]]) -> Answer<Lines> {
-        let paths = [self.folder.at(&format!("{name}-ours")), self.folder.at(&format!("{name}-c"))];
-        let mut sides = self.sides().into_iter().zip(&paths).collect::<Vec<_>>();
+    /// Writing a frame of these pieces by two sides, in a new file each time; both sides must read
+    /// what each wrote.
+    fn write(
+        &self,
+        writers: [&dyn FrameSide; 2],
+        chunk_size: usize,
+        pieces: &[&[u8]],
+    ) -> Answer<[Times; 2]> {
+        let paths = [self.folder.at("written-by-us"), self.folder.at("written-by-c")];
+        let mut sides = writers.into_iter().zip(&paths).collect::<Vec<_>>();
         for (side, path) in &sides {
+            remove(path);
             side.write(path, chunk_size, pieces)?;
-            for reader in self.sides() {
+            for reader in self.sides {
                 check(reader.open(path)?.as_mut(), pieces)
                     .map_err(|e| format!("{} read back: {e}", path.display()))?;
             }
         }
-        let times = self.turns(
+        self.turns(
             &mut sides,
-            |(_, path)| remove(path),
+            |(_, path)| {
+                remove(path);
+                Ok(())
+            },
             |(side, path)| side.write(path, chunk_size, pieces),
-        )?;
-        Ok(vec![("", times)])
+        )
+    }
+
+    /// Appending large chunks, without and with waiting for the disk on our side.
+    fn append_large(&self) -> Answer<Lines> {
+        let data = datasets::field(DISTINCT * CHUNK_SIZE);
+        let pieces = large_pieces(&data);
+        let [_, theirs] = self.sides;
+        Ok(vec![
+            ("", self.write(self.sides, CHUNK_SIZE, &pieces)?),
+            (", only ours synced", self.write([self.durable, theirs], CHUNK_SIZE, &pieces)?),
+        ])
+    }
+
+    /// Appending little by little; nothing is complete before the end.
+    fn append_small(&self) -> Answer<Lines> {
+        let data = datasets::field(SMALL_APPENDS * SMALL_CHUNK);
+        let pieces: Vec<&[u8]> = data.chunks(SMALL_CHUNK).collect();
+        Ok(vec![("", self.write(self.sides, SMALL_CHUNK, &pieces)?)])
     }
 
     /// Reading one large frame in three ways.
@@ -139,12 +166,8 @@ impl Bench<'_> {
         let pieces = large_pieces(&data);
         let path = self.folder.at("large");
         c.write(&path, CHUNK_SIZE, &pieces)?;
-        let mut readers = Vec::new();
-        for side in self.sides() {
-            readers.push(side.open(&path)?);
-        }
-        for reader in &mut readers {
-            check(reader.as_mut(), &pieces)?;
+        for side in self.sides {
+            check(side.open(&path)?.as_mut(), &pieces)?;
         }
         let mut rng = Rng::new(7);
         let mut picks = |count: usize, below: usize| -> Vec<u64> {
@@ -153,31 +176,23 @@ impl Bench<'_> {
         let in_order: Vec<u64> = (0..CHUNKS as u64).collect();
         let chunks = picks(RANDOM_CHUNKS, CHUNKS);
         let items = picks(RANDOM_ITEMS, CHUNKS * CHUNK_SIZE / ITEM_SIZE);
-        for reader in &mut readers {
-            check_items(reader.as_mut(), &data, &items)?;
+        for side in self.sides {
+            check_items(side.open(&path)?.as_mut(), &data, &items)?;
         }
-        let mut space = vec![0; CHUNK_SIZE];
-        let mut read_chunks = |reader: &mut Box<dyn FrameReader + '_>, which: &[u64]| {
-            which.iter().try_for_each(|&n| {
-                reader.read_chunk(n, &mut space)?;
-                black_box(&mut space);
+        let mut ring = Ring::new(CHUNK_SIZE);
+        let mut read_chunks = |reader: &mut dyn FrameReader, which: &[u64]| {
+            which.iter().try_for_each(|&n| reader.read_chunk(n, ring.turn()?).map(drop))
+        };
+        let sequential = self.readings(&path, |reader| read_chunks(reader, &in_order))?;
+        let random = self.readings(&path, |reader| read_chunks(reader, &chunks))?;
+        let single = self.readings(&path, |reader| {
+            let mut item = [0; ITEM_SIZE];
+            items.iter().try_for_each(|&n| {
+                reader.read_items(n..n + 1, &mut item)?;
+                black_box(&mut item);
                 Ok(())
             })
-        };
-        let sequential = self.turns(&mut readers, |_| {}, |r| read_chunks(r, &in_order))?;
-        let random = self.turns(&mut readers, |_| {}, |r| read_chunks(r, &chunks))?;
-        let single = self.turns(
-            &mut readers,
-            |_| {},
-            |reader| {
-                let mut item = [0; ITEM_SIZE];
-                items.iter().try_for_each(|&n| {
-                    reader.read_items(n..n + 1, &mut item)?;
-                    black_box(&mut item);
-                    Ok(())
-                })
-            },
-        )?;
+        })?;
         Ok(vec![
             (", read in order", sequential),
             (", 1000 random chunks", random),
@@ -185,9 +200,31 @@ impl Bench<'_> {
         ])
     }
 
+    /// Reading from a frame that was opened before the clocks start, anew in each round: where the
+    /// buffers of a handle happen to lie is worth several percent.
+    fn readings(
+        &self,
+        path: &Path,
+        mut work: impl FnMut(&mut dyn FrameReader) -> Answer<()>,
+    ) -> Answer<[Times; 2]> {
+        let mut runners = self.sides.map(|side| (side, None));
+        self.turns(
+            &mut runners,
+            |(side, reader)| {
+                drop(reader.take());
+                *reader = Some(side.open(path)?);
+                Ok(())
+            },
+            |(_, reader)| match reader {
+                Some(reader) => work(reader.as_mut()),
+                None => Err("not opened".to_owned()),
+            },
+        )
+    }
+
     /// Opening a frame, and opening it to read its last chunk.
     fn open(&self, path: &Path, chunks: usize, last: &[u8]) -> Answer<Lines> {
-        let mut sides = self.sides();
+        let mut sides = self.sides;
         let index = (chunks as u64).saturating_sub(1);
         let mut space = vec![1; last.len()];
         for side in sides {
@@ -201,7 +238,7 @@ impl Bench<'_> {
         }
         let open = self.turns(
             &mut sides,
-            |_| {},
+            |_| Ok(()),
             |side| {
                 black_box(side.open(path)?.chunk_count());
                 Ok(())
@@ -209,7 +246,7 @@ impl Bench<'_> {
         )?;
         let first = self.turns(
             &mut sides,
-            |_| {},
+            |_| Ok(()),
             |side| side.open(path)?.read_chunk(index, &mut space).map(drop),
         )?;
         Ok(vec![(", open", open), (", open and read the last", first)])
@@ -219,7 +256,7 @@ impl Bench<'_> {
     fn turns<R>(
         &self,
         runners: &mut [R],
-        mut prepare: impl FnMut(&mut R),
+        mut prepare: impl FnMut(&mut R) -> Answer<()>,
         mut work: impl FnMut(&mut R) -> Answer<()>,
     ) -> Answer<[Times; 2]> {
         let mut fastest = [Times { processor: f64::INFINITY, wall: f64::INFINITY }; 2];
@@ -234,7 +271,7 @@ impl Bench<'_> {
                 else {
                     return Err("two sides are needed".to_owned());
                 };
-                prepare(runner);
+                prepare(runner)?;
                 let ((result, processor), wall) =
                     Clock::Wall.time(|| Clock::Thread.time(|| work(runner)));
                 result?;

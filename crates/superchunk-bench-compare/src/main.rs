@@ -17,6 +17,7 @@ mod frame_side;
 mod frames;
 mod kernels;
 mod locate;
+mod many_chunks;
 mod ours;
 mod ours_schunk;
 #[cfg(feature = "pure-rs")]

@@ -3,20 +3,28 @@
 use std::ops::Range;
 use std::path::Path;
 
+use superchunk::frame::Durability;
 use superchunk::{CompressOptions, FrameOptions, SuperChunk};
 
 use crate::choice::Setup;
 use crate::contestant::Answer;
 use crate::frame_side::{FrameReader, FrameSide};
 
-/// Frames are made with this setup.
+/// Frames are made with this setup; checksums are on, as they are for a caller who says nothing.
 pub(crate) struct OurFrames {
     setup: Setup,
+    durability: Durability,
 }
 
 impl OurFrames {
-    pub(crate) fn new(setup: &Setup) -> Self {
-        Self { setup: *setup }
+    /// With what a commit promises in C-Blosc2, which never waits for the disk.
+    pub(crate) fn unsynced(setup: &Setup) -> Self {
+        Self { setup: *setup, durability: Durability::Process }
+    }
+
+    /// With what a commit promises by default.
+    pub(crate) fn durable(setup: &Setup) -> Self {
+        Self { setup: *setup, durability: Durability::Full }
     }
 }
 
@@ -26,7 +34,8 @@ impl FrameSide for OurFrames {
             .with_codec(self.setup.codec.ours)
             .with_level(self.setup.level)
             .with_filters(self.setup.filter.ours);
-        let options = FrameOptions::new(options).with_chunk_size(chunk_size);
+        let options =
+            FrameOptions::new(options).with_chunk_size(chunk_size).with_durability(self.durability);
         let mut frame = SuperChunk::create(path, &options).map_err(words)?;
         for piece in pieces {
             frame.append(piece).map_err(words)?;
@@ -43,7 +52,7 @@ struct Reader(SuperChunk);
 
 impl FrameReader for Reader {
     fn chunk_count(&self) -> u64 {
-        self.0.chunk_count()
+        self.0.chunk_count() as u64
     }
 
     fn len(&self) -> u64 {
@@ -51,6 +60,7 @@ impl FrameReader for Reader {
     }
 
     fn read_chunk(&mut self, index: u64, dst: &mut [u8]) -> Answer<usize> {
+        let index = usize::try_from(index).map_err(|e| e.to_string())?;
         self.0.read_chunk_into(index, dst).map_err(words)
     }
 

@@ -22,6 +22,7 @@
 
 mod codecs;
 mod filters;
+pub mod nd;
 
 /// The largest output this decoder produces. A test input that claims more is a hostile one.
 const MAX_OUTPUT: usize = 1 << 28;

@@ -5,6 +5,7 @@
 //! A `Layout` turns the slots of its entries into bytes, and new chunks into slots. Nothing above this
 //! module asks which layout it has.
 
+mod block_shape;
 mod entry;
 mod heap;
 mod params;

@@ -58,7 +58,7 @@ impl Contiguous {
         name: String,
         setup: Setup,
     ) -> Result<(Self, Contents)> {
-        let lock = Lock::new(&setup.locking)?;
+        let lock = Lock::new(&setup);
         let guard = lock.shared()?;
         let frame = read_frame(store.as_ref(), &setup)?;
         drop(guard);
@@ -72,7 +72,7 @@ impl Contiguous {
         name: String,
         setup: Setup,
     ) -> Result<(Self, Contents)> {
-        let lock = Lock::new(&setup.locking)?;
+        let lock = Lock::new(&setup);
         if !lock.is_shared_with_peers() {
             file.lock()?;
         }
@@ -102,7 +102,7 @@ impl Contiguous {
         contents: &Contents,
         dialect: Dialect,
     ) -> Result<Self> {
-        let lock = Lock::new(&setup.locking)?;
+        let lock = Lock::new(&setup);
         if !lock.is_shared_with_peers() {
             file.lock()?;
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Durability;
+use super::{Durability, Locking};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::store::{Dir, ReadAt, WriteAt};
@@ -25,16 +25,8 @@ pub(crate) struct Setup {
     /// Whether a fingerprint that does not match is to be ignored.
     pub(crate) trusting: bool,
     pub(crate) locking: Locking,
-}
-
-/// Who keeps others out.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Locking {
-    /// One writer of ours at a time; readers are not kept out.
-    #[default]
-    Plain,
-    /// The protocol of C-Blosc2, with a lock file beside the frame.
-    Sidecar(PathBuf),
+    /// Where the frame is, to find its lock file; empty where there can be none.
+    pub(crate) path: PathBuf,
 }
 
 impl Home {

@@ -3,7 +3,8 @@
 //! Its lock file counts the changes: a handle that finds another number than it has seen must not
 //! trust what it knows.
 
-use super::home::Locking;
+use super::Locking;
+use super::home::Setup;
 use crate::error::Result;
 #[cfg(any(unix, windows))]
 use crate::error::{Error, ErrorKind};
@@ -14,6 +15,7 @@ use crate::store::{Guard, Sidecar};
 #[cfg(any(unix, windows))]
 pub(super) struct Lock {
     sidecar: Option<Sidecar>,
+    waits: bool,
     /// Held during a change.
     exclusive: Option<Guard>,
     /// The number of changes that this handle knows of; none before the first look.
@@ -22,13 +24,14 @@ pub(super) struct Lock {
 
 #[cfg(any(unix, windows))]
 impl Lock {
-    pub(super) fn new(locking: &Locking) -> Result<Self> {
-        let sidecar = match locking {
-            Locking::Plain => None,
-            Locking::Sidecar(path) if path.is_dir() => Some(Sidecar::for_folder(path)),
-            Locking::Sidecar(path) => Some(Sidecar::for_file(path)),
+    pub(super) fn new(setup: &Setup) -> Self {
+        let sidecar = match setup.locking {
+            Locking::Writers => None,
+            _ if setup.path.as_os_str().is_empty() => None,
+            _ if setup.path.is_dir() => Some(Sidecar::for_folder(&setup.path)),
+            _ => Some(Sidecar::for_file(&setup.path)),
         };
-        Ok(Self { sidecar, exclusive: None, seen: None })
+        Self { sidecar, waits: setup.locking == Locking::Sidecar, exclusive: None, seen: None }
     }
 
     /// Whether the lock is one that C-Blosc2 takes too, for each operation.
@@ -39,7 +42,8 @@ impl Lock {
     /// Keeps writers out until the guard is dropped, waiting for them to finish.
     pub(super) fn shared(&self) -> Result<Option<Guard>> {
         match &self.sidecar {
-            Some(sidecar) if self.exclusive.is_none() => sidecar.shared().map(Some),
+            Some(sidecar) if self.exclusive.is_none() && self.waits => sidecar.shared().map(Some),
+            Some(sidecar) if self.exclusive.is_none() => sidecar.try_shared().map(Some),
             _ => Ok(None),
         }
     }
@@ -63,7 +67,7 @@ impl Lock {
         let Some(sidecar) = self.sidecar.as_ref().filter(|_| self.exclusive.is_none()) else {
             return Ok(false);
         };
-        let guard = sidecar.exclusive()?;
+        let guard = if self.waits { sidecar.exclusive()? } else { sidecar.try_exclusive()? };
         let changed = self.seen.is_some_and(|seen| seen != guard.generation());
         self.seen = Some(guard.generation_to_remember());
         self.exclusive = Some(guard);
@@ -89,8 +93,8 @@ pub(super) struct Lock;
 
 #[cfg(not(any(unix, windows)))]
 impl Lock {
-    pub(super) fn new(_locking: &Locking) -> Result<Self> {
-        Ok(Self)
+    pub(super) fn new(_setup: &Setup) -> Self {
+        Self
     }
 
     pub(super) fn is_shared_with_peers(&self) -> bool {

@@ -26,7 +26,7 @@ pub use dialect::Dialect;
 pub use opener::{Frame, Located, Opener, Step};
 
 pub(crate) use contiguous::Contiguous;
-pub(crate) use home::{Home, Locking, Setup};
+pub(crate) use home::{Home, Setup};
 pub(crate) use plan::Plan;
 pub(crate) use sparse::{INDEX, Sparse};
 
@@ -54,4 +54,19 @@ pub enum Durability {
     Full,
     /// When it survives the end of the process. Faster; after a power cut the file may be damaged.
     Process,
+}
+
+/// Who is kept out during a change.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Locking {
+    /// Other writers of this library, from opening to closing. Readers are not kept out: they see the
+    /// old state or the new one.
+    #[default]
+    Writers,
+    /// Everyone who uses C-Blosc2's lock file: readers and writers wait for each other, for the length
+    /// of an operation, and a change lasts until its commit. Use it where C-Blosc2 writes too.
+    Sidecar,
+    /// The same, but who would have to wait gets [`ErrorKind::Locked`](crate::ErrorKind::Locked).
+    SidecarNoWait,
 }

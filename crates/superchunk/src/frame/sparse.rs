@@ -69,7 +69,7 @@ impl Sparse {
     /// Opens the frame of a folder for reading.
     pub(crate) fn open(dir: Arc<dyn Dir>, name: String, setup: Setup) -> Result<(Self, Contents)> {
         let home = Home { dir, name: INDEX.to_owned() };
-        let lock = Lock::new(&setup.locking)?;
+        let lock = Lock::new(&setup);
         let guard = lock.shared()?;
         let frame = read_index(&home, &setup)?;
         drop(guard);
@@ -83,7 +83,7 @@ impl Sparse {
 
     /// Opens the frame of a folder for reading and writing, and keeps other writers out.
     pub(crate) fn edit(dir: Arc<dyn Dir>, name: String, setup: Setup) -> Result<(Self, Contents)> {
-        if !Lock::new(&setup.locking)?.is_shared_with_peers() {
+        if !Lock::new(&setup).is_shared_with_peers() {
             dir.lock()?;
         }
         let (mut frame, contents) = Self::open(dir, name, setup)?;
@@ -98,7 +98,7 @@ impl Sparse {
         setup: Setup,
         contents: &Contents,
     ) -> Result<Self> {
-        let lock = Lock::new(&setup.locking)?;
+        let lock = Lock::new(&setup);
         if !lock.is_shared_with_peers() {
             dir.lock()?;
         }

@@ -2,7 +2,7 @@
 
 use super::SuperChunk;
 use super::append::value_chunk;
-use super::options::MAX_CHUNK_SIZE;
+use super::options::{MAX_CHUNK_SIZE, default_chunk_size};
 use crate::chunk::Header;
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run, Slot};
 use crate::error::{Error, Result};
@@ -172,12 +172,13 @@ impl SuperChunk {
     }
 
     fn append_run(&mut self, run: Run, mut len: u64) -> Result<()> {
-        let ChunkSize::Fixed(size) = self.contents.chunk_size else {
-            return Err(Error::unsupported(
-                "filling needs chunks of a fixed size: a run has no length of its own",
-            ));
-        };
         self.check_blocks(false)?;
+        let size = match self.contents.chunk_size {
+            ChunkSize::Fixed(size) => size,
+            ChunkSize::Open => default_chunk_size(self.contents.item_size),
+            ChunkSize::Variable => return self.append_value(run, len),
+        };
+        self.contents.chunk_size = ChunkSize::Fixed(size);
         self.settle()?;
         if self.contents.entries.len() as u64 + len / size as u64 >= MAX_CHUNKS as u64 - 1 {
             return Err(Error::limit(format!("a super-chunk has at most {MAX_CHUNKS} chunks")));
@@ -200,6 +201,23 @@ impl SuperChunk {
             self.push(Entry::run(run), usize::try_from(piece).unwrap_or(size));
             len -= piece;
         }
+        Ok(())
+    }
+
+    /// The same where a run has no length: one chunk that holds the value and says how often.
+    fn append_value(&mut self, run: Run, len: u64) -> Result<()> {
+        let item_size = self.contents.item_size;
+        let len = usize::try_from(len).ok().filter(|len| *len <= MAX_CHUNK_SIZE);
+        let len = len.ok_or_else(|| Error::limit("these do not fit one chunk: fill in pieces"))?;
+        if len == 0 {
+            return Ok(());
+        }
+        let named = match run {
+            Run::Nans => crate::chunk::nans(item_size, len)?,
+            Run::Zeros | Run::Uninitialised => crate::chunk::zeros(item_size, len)?,
+        };
+        let (entry, _) = self.store(&mut value_chunk(&named, &Header::parse(&named)?)?)?;
+        self.push(entry, len);
         Ok(())
     }
 

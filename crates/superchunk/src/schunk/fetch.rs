@@ -221,19 +221,26 @@ impl SuperChunk {
         Ok(())
     }
 
+    /// A decoder for these chunks.
+    pub(super) fn decoder(&self) -> Decoder {
+        let decoder = Decoder::new()
+            .with_executor(self.compress.executor.clone())
+            .with_limits(self.limits)
+            .with_registry(self.compress.registry.clone());
+        match &self.compress.block_shape {
+            Some(shape) => decoder.with_block_shape(shape.clone()),
+            None => decoder,
+        }
+    }
+
     /// Lends memory for reading; it is kept for the next one.
     pub(super) fn with_scratch<T>(
         &self,
         work: impl FnOnce(&mut Scratch) -> Result<T>,
     ) -> Result<T> {
         let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scratch = kept.unwrap_or_else(|| Scratch {
-            decoder: Decoder::new()
-                .with_executor(self.compress.executor.clone())
-                .with_limits(self.limits)
-                .with_registry(self.compress.registry.clone()),
-            buffer: Vec::new(),
-        });
+        let mut scratch =
+            kept.unwrap_or_else(|| Scratch { decoder: self.decoder(), buffer: Vec::new() });
         let result = work(&mut scratch);
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         result

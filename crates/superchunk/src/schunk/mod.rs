@@ -226,9 +226,10 @@ impl SuperChunk {
             Ok(None) => {}
             Err(error) => return Err(named(error, self)),
         }
-        self.starts = OnceLock::new();
         self.dirty = true;
-        change(self).map_err(|error| named(error, self))
+        let changed = change(self);
+        self.starts = OnceLock::new();
+        changed.map_err(|error| named(error, self))
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -8,7 +8,7 @@ use super::SuperChunk;
 use super::options::{FrameOptions, OpenOptions};
 use crate::container::{ChunkSize, Contents, Heap, Layer, Layout, Params};
 use crate::error::{Error, Result};
-use crate::frame::{Contiguous, Home, Locking, Setup, Sparse};
+use crate::frame::{Contiguous, Home, Setup, Sparse};
 #[cfg(any(unix, windows))]
 use crate::frame::{INDEX, Kind};
 use crate::store::{Bytes, Dir, ReadAt, Window, WriteAt};
@@ -27,49 +27,44 @@ impl SuperChunk {
     #[cfg(any(unix, windows))]
     pub fn create(path: impl AsRef<Path>, options: &FrameOptions) -> Result<Self> {
         let path = path.as_ref();
-        let locking = locking(options.locking, path);
         if options.kind == Kind::Sparse {
             new_contents(options)?;
             let dir = Arc::new(Folder::create(path)?);
-            return Self::create_sparse(dir, options, locking, told(path));
+            return Self::create_sparse(dir, options, path);
         }
         let (dir, name) = Folder::parent_of(path)?;
-        Self::create_in(Arc::new(dir), &name, options, locking, told(path))
+        Self::create_in(Arc::new(dir), &name, options, path)
     }
 
     /// A new contiguous frame in any folder.
     pub fn create_in_dir(dir: Arc<dyn Dir>, name: &str, options: &FrameOptions) -> Result<Self> {
-        Self::create_in(dir, name, options, Locking::Plain, name.to_owned())
+        Self::create_in(dir, name, options, Path::new(""))
     }
 
     /// A new sparse frame in any folder, which must be empty.
     pub fn create_sparse_in_dir(dir: Arc<dyn Dir>, options: &FrameOptions) -> Result<Self> {
-        Self::create_sparse(dir, options, Locking::Plain, "sparse frame".to_owned())
+        Self::create_sparse(dir, options, Path::new(""))
     }
 
     fn create_in(
         dir: Arc<dyn Dir>,
         name: &str,
         options: &FrameOptions,
-        locking: Locking,
-        told: String,
+        path: &Path,
     ) -> Result<Self> {
         let contents = new_contents(options)?;
-        let setup = create_setup(options, locking);
+        let setup = create_setup(options, path);
         let file = dir.create(name)?;
         let home = Home { dir, name: name.to_owned() };
+        let told = told(path, name);
         let layout = Contiguous::create(file, Some(home), told, setup, &contents, options.dialect)?;
         Ok(Self::writing(contents, Box::new(layout), options))
     }
 
-    fn create_sparse(
-        dir: Arc<dyn Dir>,
-        options: &FrameOptions,
-        locking: Locking,
-        told: String,
-    ) -> Result<Self> {
+    fn create_sparse(dir: Arc<dyn Dir>, options: &FrameOptions, path: &Path) -> Result<Self> {
         let contents = new_contents(options)?;
-        let layout = Sparse::create(dir, told, create_setup(options, locking), &contents)?;
+        let setup = create_setup(options, path);
+        let layout = Sparse::create(dir, told(path, SPARSE), setup, &contents)?;
         Ok(Self::writing(contents, Box::new(layout), options))
     }
 
@@ -103,76 +98,88 @@ impl OpenOptions {
     #[cfg(any(unix, windows))]
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
         let path = path.as_ref();
-        let setup = self.setup(locking(self.locking, path));
         if path.is_dir() {
-            let dir = Arc::new(sparse_folder(path)?);
-            return self.opened(Sparse::open(dir, told(path), setup), &told(path));
+            return self.open_sparse(Arc::new(sparse_folder(path)?), path);
         }
         let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
         if self.offset > 0 {
-            let store = Arc::new(Window::new(store, self.offset, None));
-            return self.opened(Contiguous::open(store, None, told(path), setup), &told(path));
+            return self.open_contiguous(self.window(store), None, path);
         }
         let (dir, name) = Folder::parent_of(path)?;
-        let home = Home { dir: Arc::new(dir), name };
-        self.opened(Contiguous::open(store, Some(home), told(path), setup), &told(path))
+        self.open_contiguous(store, Some(Home { dir: Arc::new(dir), name }), path)
     }
 
     /// Opens a file or folder for reading and writing.
     #[cfg(any(unix, windows))]
     pub fn edit(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
         let path = path.as_ref();
-        let setup = self.setup(locking(self.locking, path));
-        let edited = if path.is_dir() {
-            let dir = Arc::new(sparse_folder(path)?);
-            self.opened(Sparse::edit(dir, told(path), setup), &told(path))
-        } else {
-            let file: Arc<dyn WriteAt> = Arc::new(FileWriter::open(path)?);
-            if self.offset > 0 {
-                let file = Arc::new(Window::new(file, self.offset, None));
-                self.opened(Contiguous::edit(file, None, told(path), setup), &told(path))
-            } else {
-                let (dir, name) = Folder::parent_of(path)?;
-                let home = Home { dir: Arc::new(dir), name };
-                self.opened(Contiguous::edit(file, Some(home), told(path), setup), &told(path))
-            }
-        };
-        edited.map(writable)
+        if path.is_dir() {
+            return self.edit_sparse(Arc::new(sparse_folder(path)?), path);
+        }
+        let file: Arc<dyn WriteAt> = Arc::new(FileWriter::open(path)?);
+        if self.offset > 0 {
+            let file = Arc::new(Window::new(file, self.offset, None));
+            return self.edit_contiguous(file, None, path);
+        }
+        let (dir, name) = Folder::parent_of(path)?;
+        self.edit_contiguous(file, Some(Home { dir: Arc::new(dir), name }), path)
     }
 
     /// Reads the contiguous frame of a store.
     pub fn read(&self, store: Arc<dyn ReadAt>) -> Result<SuperChunk> {
-        let store: Arc<dyn ReadAt> = match self.offset {
-            0 => store,
-            offset => Arc::new(Window::new(store, offset, None)),
-        };
-        let setup = self.setup(Locking::Plain);
-        self.opened(Contiguous::open(store, None, "frame".to_owned(), setup), "frame")
+        self.open_contiguous(self.window(store), None, Path::new(""))
     }
 
     /// Reads the contiguous frame called `name`, or the sparse frame, of any folder.
     pub fn open_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<SuperChunk> {
-        let setup = self.setup(Locking::Plain);
-        let Some(name) = name else {
-            return self
-                .opened(Sparse::open(dir, "sparse frame".to_owned(), setup), "sparse frame");
-        };
+        let Some(name) = name else { return self.open_sparse(dir, Path::new("")) };
         let store = dir.open(name)?;
-        let home = Home { dir, name: name.to_owned() };
-        self.opened(Contiguous::open(store, Some(home), name.to_owned(), setup), name)
+        self.open_contiguous(store, Some(Home { dir, name: name.to_owned() }), Path::new(""))
     }
 
     /// Edits the contiguous frame called `name`, or the sparse frame, of any folder.
     pub fn edit_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<SuperChunk> {
-        let setup = self.setup(Locking::Plain);
-        let Some(name) = name else {
-            let opened = Sparse::edit(dir, "sparse frame".to_owned(), setup);
-            return self.opened(opened, "sparse frame").map(writable);
-        };
+        let Some(name) = name else { return self.edit_sparse(dir, Path::new("")) };
         let file = dir.edit(name)?;
-        let home = Home { dir, name: name.to_owned() };
-        let opened = Contiguous::edit(file, Some(home), name.to_owned(), setup);
-        self.opened(opened, name).map(writable)
+        self.edit_contiguous(file, Some(Home { dir, name: name.to_owned() }), Path::new(""))
+    }
+
+    fn open_contiguous(
+        &self,
+        store: Arc<dyn ReadAt>,
+        home: Option<Home>,
+        path: &Path,
+    ) -> Result<SuperChunk> {
+        let told = told(path, home.as_ref().map_or("frame", |home| &home.name));
+        self.opened(Contiguous::open(store, home, told.clone(), self.setup(path)), &told)
+    }
+
+    fn edit_contiguous(
+        &self,
+        file: Arc<dyn WriteAt>,
+        home: Option<Home>,
+        path: &Path,
+    ) -> Result<SuperChunk> {
+        let told = told(path, home.as_ref().map_or("frame", |home| &home.name));
+        let opened = Contiguous::edit(file, home, told.clone(), self.setup(path));
+        self.opened(opened, &told).map(writable)
+    }
+
+    fn open_sparse(&self, dir: Arc<dyn Dir>, path: &Path) -> Result<SuperChunk> {
+        let told = told(path, SPARSE);
+        self.opened(Sparse::open(dir, told.clone(), self.setup(path)), &told)
+    }
+
+    fn edit_sparse(&self, dir: Arc<dyn Dir>, path: &Path) -> Result<SuperChunk> {
+        let told = told(path, SPARSE);
+        self.opened(Sparse::edit(dir, told.clone(), self.setup(path)), &told).map(writable)
+    }
+
+    fn window(&self, store: Arc<dyn ReadAt>) -> Arc<dyn ReadAt> {
+        match self.offset {
+            0 => store,
+            offset => Arc::new(Window::new(store, offset, None)),
+        }
     }
 
     fn opened<L: Layout + 'static>(
@@ -182,20 +189,22 @@ impl OpenOptions {
     ) -> Result<SuperChunk> {
         let (layout, contents) = opened.map_err(|error| error.within(told))?;
         let compress = contents.params.to_options(contents.item_size);
-        let compress =
+        let mut compress =
             compress.with_executor(self.executor.clone()).with_registry(self.registry.clone());
+        compress.block_shape = contents.block_shape();
         let mut this = SuperChunk::new(contents, Box::new(layout), compress);
         this.limits = self.limits;
         Ok(this)
     }
 
-    fn setup(&self, locking: Locking) -> Setup {
+    fn setup(&self, path: &Path) -> Setup {
         Setup {
             limits: self.limits,
             durability: self.durability,
             sealed: true,
             trusting: self.trusting,
-            locking,
+            locking: self.locking,
+            path: path.to_owned(),
         }
     }
 }
@@ -205,13 +214,14 @@ fn writable(mut this: SuperChunk) -> SuperChunk {
     this
 }
 
-fn create_setup(options: &FrameOptions, locking: Locking) -> Setup {
+fn create_setup(options: &FrameOptions, path: &Path) -> Setup {
     Setup {
         limits: crate::limits::Limits::default(),
         durability: options.durability,
         sealed: options.checksums,
         trusting: false,
-        locking,
+        locking: options.locking,
+        path: path.to_owned(),
     }
 }
 
@@ -235,14 +245,12 @@ fn new_contents(options: &FrameOptions) -> Result<Contents> {
     Ok(contents)
 }
 
-#[cfg(any(unix, windows))]
-fn locking(wanted: bool, path: &Path) -> Locking {
-    if wanted { Locking::Sidecar(path.to_owned()) } else { Locking::Plain }
-}
+/// What a sparse frame without a path is called in errors.
+const SPARSE: &str = "sparse frame";
 
-#[cfg(any(unix, windows))]
-fn told(path: &Path) -> String {
-    path.display().to_string()
+/// How errors name a frame: by its path, if it has one.
+fn told(path: &Path, name: &str) -> String {
+    if path.as_os_str().is_empty() { name.to_owned() } else { path.display().to_string() }
 }
 
 #[cfg(any(unix, windows))]
@@ -251,7 +259,7 @@ fn sparse_folder(path: &Path) -> Result<Folder> {
         return Err(Error::not_found(format!(
             "this folder is no sparse frame: it has no `{INDEX}`"
         ))
-        .within(told(path)));
+        .within(told(path, INDEX)));
     }
     Folder::open(path)
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::exec::Executor;
-use crate::frame::{Dialect, Durability, Kind, LAYERS, MAX_NAME};
+use crate::frame::{Dialect, Durability, Kind, LAYERS, Locking, MAX_NAME};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::registry::Registry;
@@ -46,8 +46,8 @@ pub struct FrameOptions {
     pub checksums: bool,
     /// When a commit returns.
     pub durability: Durability,
-    /// Whether to take C-Blosc2's lock file for each change, so that its programs can write too.
-    pub locking: bool,
+    /// Who is kept out during a change.
+    pub locking: Locking,
 }
 
 impl FrameOptions {
@@ -63,7 +63,7 @@ impl FrameOptions {
             metalayers: Vec::new(),
             checksums: true,
             durability: Durability::Full,
-            locking: false,
+            locking: Locking::Writers,
         }
     }
 
@@ -116,9 +116,9 @@ impl FrameOptions {
         self
     }
 
-    /// The same options with or without C-Blosc2's lock file.
+    /// The same options with another way of locking.
     #[must_use]
-    pub fn with_locking(mut self, locking: bool) -> Self {
+    pub fn with_locking(mut self, locking: Locking) -> Self {
         self.locking = locking;
         self
     }
@@ -192,8 +192,8 @@ pub struct OpenOptions {
     pub offset: u64,
     /// When a commit returns.
     pub durability: Durability,
-    /// Whether to take C-Blosc2's lock file, for reading and for each change.
-    pub locking: bool,
+    /// Who is kept out during a change, and whom a reader waits for.
+    pub locking: Locking,
     /// Whether to open a frame whose fingerprint does not match.
     pub trusting: bool,
 }
@@ -240,9 +240,9 @@ impl OpenOptions {
         self
     }
 
-    /// The same options with or without C-Blosc2's lock file.
+    /// The same options with another way of locking.
     #[must_use]
-    pub fn with_locking(mut self, locking: bool) -> Self {
+    pub fn with_locking(mut self, locking: Locking) -> Self {
         self.locking = locking;
         self
     }

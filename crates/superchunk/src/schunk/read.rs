@@ -173,10 +173,7 @@ impl SuperChunk {
     /// Decodes one block of a chunk of variable-length blocks.
     pub fn read_block(&self, number: usize, block: usize) -> Result<Vec<u8>> {
         let chunk = self.compressed_chunk(number)?;
-        let mut decoder = crate::chunk::Decoder::new()
-            .with_limits(self.limits)
-            .with_registry(self.compress.registry.clone());
-        decoder.read_block(&chunk, block).map_err(|error| self.told(number, error))
+        self.decoder().read_block(&chunk, block).map_err(|error| self.told(number, error))
     }
 
     pub(super) fn header(&self, number: usize) -> Result<Header> {
