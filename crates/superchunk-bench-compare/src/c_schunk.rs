@@ -207,3 +207,25 @@ fn signed(number: u64) -> Answer<i64> {
 fn refused(function: &str, code: i64) -> Answer<()> {
     if code < 0 { Err(format!("{function} returned {code}")) } else { Ok(()) }
 }
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+    use std::mem::{offset_of, size_of};
+
+    /// The numbers are what a C compiler says of `blosc2.h` of C-Blosc2 3.3.5 on a 64-bit machine.
+    #[test]
+    fn the_structures_lie_as_in_the_header() {
+        let head = [
+            offset_of!(Head, chunksize),
+            offset_of!(Head, filters_meta),
+            offset_of!(Head, nchunks),
+            offset_of!(Head, nbytes),
+            offset_of!(Head, cbytes),
+        ];
+        assert_eq!(head, [16, 28, 40, 56, 64]);
+        let storage = [offset_of!(Storage, urlpath), offset_of!(Storage, io), size_of::<Storage>()];
+        assert_eq!(storage, [8, 32, 40]);
+        assert_eq!((size_of::<CParams>(), size_of::<DParams>()), (136, 40));
+    }
+}

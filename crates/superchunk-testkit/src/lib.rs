@@ -6,6 +6,7 @@
 //! - [`vectors`]: the conformance vectors and their indexes;
 //! - [`datasets`]: the data that benches and size tests run on;
 //! - [`samples`]: small buffers that reach every path of an encoder;
+//! - [`scratch`]: folders for the files of a test;
 //! - [`corrupt`]: every truncation and mutation of a buffer;
 //! - [`alloc`]: how much memory a call takes at most;
 //! - `fork`: a check in a forked child (Unix);
@@ -23,6 +24,7 @@ pub mod peers;
 mod process;
 pub mod rng;
 pub mod samples;
+pub mod scratch;
 pub mod time;
 pub mod vectors;
 

@@ -36,6 +36,8 @@ pub enum ErrorKind {
     NotFound,
     /// Another writer holds it.
     Locked,
+    /// Another writer has changed it since it was opened: refresh, then try again.
+    Changed,
     /// The operating system said no.
     Io,
 }
@@ -151,6 +153,18 @@ impl Error {
         self.0.kind
     }
 
+    /// The sentence alone, without subject and place.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The file or chunk it is about, if it has been told.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        self.0.subject.as_deref()
+    }
+
     /// Where it was found, if it was found in stored bytes.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
@@ -211,6 +225,7 @@ mod tests {
     fn the_subject_comes_first_and_the_first_one_stays() {
         let error = Error::corrupt("is 0").at("frame", "len", 16).within("a.b2frame").within("b");
         assert_eq!(error.to_string(), "a.b2frame: frame len: is 0, at byte 16");
+        assert_eq!((error.subject(), error.message()), (Some("a.b2frame"), "is 0"));
         assert_eq!(Error::locked("is in use").within("x").to_string(), "x: is in use");
         assert_eq!(Error::locked("").kind(), ErrorKind::Locked);
         assert_eq!(Error::not_found("").kind(), ErrorKind::NotFound);

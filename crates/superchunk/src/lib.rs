@@ -20,6 +20,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
+//! | [`detect`] | what a file, folder or buffer is, by content |
 //!
 //! The crate forbids `unsafe`, has no global state, reads no environment variables, and treats
 //! every input as hostile: bad bytes give an [`Error`], never a panic, and [`Limits`] bound what
@@ -31,6 +32,7 @@ mod block_shape;
 pub mod chunk;
 mod codecs;
 mod container;
+pub mod detect;
 mod error;
 mod exec;
 mod filters;

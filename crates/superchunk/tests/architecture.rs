@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
     "error",
     "limits",
     "wire",
@@ -21,6 +21,7 @@ const LAYERS: [&str; 15] = [
     "container",
     "frame",
     "schunk",
+    "detect",
     "lib",
 ];
 

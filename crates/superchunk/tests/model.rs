@@ -114,7 +114,16 @@ impl Run {
             Place::Sparse => SuperChunk::create_sparse_in_dir(dir.clone(), &options),
         };
         let model = Model { size: (!variable).then_some(size), ..Model::default() };
-        Self { place, dir, rng, item_size, options, subject: subject.unwrap(), model, committed: None }
+        Self {
+            place,
+            dir,
+            rng,
+            item_size,
+            options,
+            subject: subject.unwrap(),
+            model,
+            committed: None,
+        }
     }
 
     fn name(&self) -> Option<&'static str> {

@@ -11,7 +11,7 @@ use super::dialect::Dialect;
 use super::fingerprint::{SUFFIX, append_suffix, chunk_hash, stated_hash};
 use super::header::Header;
 use super::home::{Home, Setup};
-use super::lock::Lock;
+use super::lock::{Lock, changed};
 use super::opener::{Frame, Opener};
 use super::plan::{self, Plan};
 use super::space::Space;
@@ -22,6 +22,8 @@ use crate::store::{ReadAt, WriteAt};
 
 /// What a disk writes in one piece: a header change inside of it cannot be torn.
 const SECTOR: usize = 512;
+/// The start of the header up to its counters; every commit changes it.
+const COUNTERS: usize = 47;
 /// How often a reader tries again when a writer was faster.
 const TRIES: usize = 50;
 
@@ -149,6 +151,14 @@ impl Contiguous {
             writer.space = Space::new(len, len..len, Vec::new());
         }
         Ok(())
+    }
+
+    /// Refuses what was read from a frame that has changed meanwhile: its space may have been used
+    /// again.
+    fn check_unchanged(&self) -> Result<()> {
+        let mut now = vec![0; self.head.len().min(COUNTERS)];
+        self.store.read_exact_at(0, &mut now)?;
+        if self.head.starts_with(&now) { Ok(()) } else { Err(changed()) }
     }
 
     fn is_sealed(&self) -> bool {
@@ -302,6 +312,9 @@ impl Layout for Contiguous {
         let guard = self.lock.shared_unchanged()?;
         let position = self.header.header_len + slot + start;
         let read = self.store.read_at(position, dst.get_mut(..len).unwrap_or_default());
+        if self.setup.following {
+            self.check_unchanged()?;
+        }
         drop(guard);
         read
     }
@@ -324,8 +337,9 @@ impl Layout for Contiguous {
     }
 
     fn check(&self, _slot: u64, chunk: &[u8], behind: &[u8]) -> Option<Result<()>> {
-        let stated = stated_hash(chunk.len(), behind).filter(|_| self.is_sealed())?;
-        Some(if stated == chunk_hash(chunk) {
+        // A sealed frame has a checksum behind every chunk: one that cannot be found is damage, too.
+        let stated = self.is_sealed().then(|| stated_hash(chunk.len(), behind))?;
+        Some(if stated == Some(chunk_hash(chunk)) {
             Ok(())
         } else {
             Err(Error::corrupt("the chunk does not have the checksum that it was written with"))

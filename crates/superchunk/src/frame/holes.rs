@@ -52,8 +52,13 @@ pub(super) fn find(
         starts.windows(2).filter_map(|pair| Some(*pair.first()?..*pair.get(1)?)).collect();
     distances.sort_unstable_by_key(|distance| std::cmp::Reverse(distance.end - distance.start));
     for distance in distances.iter().take(LOOKED_AT) {
-        if let Some(end) = end_of(distance.start) {
-            holes.push(end..start + distance.end);
+        match end_of(distance.start) {
+            // Chunks overlap: what follows one of them may belong to another.
+            Some(end) if end > start + distance.end => {
+                return Map { holes: Vec::new(), live_end: region_end, shared: true };
+            }
+            Some(end) => holes.push(end..start + distance.end),
+            None => {}
         }
     }
     // Without an end that can be told, everything up to the index counts as used.

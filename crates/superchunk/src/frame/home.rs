@@ -25,6 +25,8 @@ pub(crate) struct Setup {
     /// Whether a fingerprint that does not match is to be ignored.
     pub(crate) trusting: bool,
     pub(crate) locking: Locking,
+    /// Whether every read makes sure that the frame has not changed.
+    pub(crate) following: bool,
     /// Where the frame is, to find its lock file; empty where there can be none.
     pub(crate) path: PathBuf,
 }

@@ -34,7 +34,17 @@ pub(super) fn parse(format: &'static str, part: &[u8], position: usize) -> Resul
         return Err(Error::corrupt(format!("{count} metalayers are stated, {most} are possible"))
             .at(format, "metalayers", position + 5));
     }
-    (0..count).map(|_| parse_layer(format, part, &mut reader)).collect()
+    let mut layers = Vec::new();
+    let mut room = part.len();
+    for _ in 0..count {
+        let layer = parse_layer(format, part, &mut reader)?;
+        // Else a small part could claim its own bytes a thousand times.
+        room = room.checked_sub(layer.content.len()).ok_or_else(|| {
+            Error::corrupt("the metalayers overlap").at(format, "metalayers", position)
+        })?;
+        layers.push(layer);
+    }
+    Ok(layers)
 }
 
 fn parse_layer(format: &'static str, part: &[u8], reader: &mut Reader<'_>) -> Result<Layer> {
@@ -63,6 +73,13 @@ fn parse_layer(format: &'static str, part: &[u8], reader: &mut Reader<'_>) -> Re
         .at(format, "metalayer", begin));
     }
     let len = usize::try_from(content.u32_be("metalayer length")?).unwrap_or(usize::MAX);
+    let left = part.len().saturating_sub(content.position());
+    if len > left {
+        return Err(Error::corrupt(format!(
+            "metalayer `{name}` is said to have {len} bytes, {left} are left"
+        ))
+        .at(format, "metalayer length", begin));
+    }
     let content = content.take("metalayer", len)?.to_vec();
     Ok(Layer { name, content })
 }

@@ -5,9 +5,7 @@
 
 use super::Locking;
 use super::home::Setup;
-use crate::error::Result;
-#[cfg(any(unix, windows))]
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 #[cfg(any(unix, windows))]
 use crate::store::{Guard, Sidecar};
 
@@ -54,10 +52,7 @@ impl Lock {
         if let Some(guard) = &guard
             && self.seen.is_some_and(|seen| seen != guard.generation())
         {
-            return Err(Error::new(
-                ErrorKind::Locked,
-                "another writer has changed the frame: call refresh() first",
-            ));
+            return Err(changed());
         }
         Ok(guard)
     }
@@ -85,6 +80,11 @@ impl Lock {
             self.seen = Some(guard.generation());
         }
     }
+}
+
+/// What a handle says that knows less than the file.
+pub(super) fn changed() -> Error {
+    Error::new(ErrorKind::Changed, "another writer has changed the frame: call refresh() first")
 }
 
 /// Without files there is nobody else.

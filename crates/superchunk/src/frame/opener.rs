@@ -19,9 +19,9 @@ const FIRST_READ: u64 = 4096;
 ///
 /// ```
 /// use superchunk::frame::{Kind, Opener, Step};
-/// use superchunk::{CompressOptions, SuperChunk, SuperChunkOptions};
+/// use superchunk::{CompressOptions, SuperChunk, FrameOptions};
 ///
-/// let mut numbers = SuperChunk::in_memory(&SuperChunkOptions::new(CompressOptions::of::<u32>()))?;
+/// let mut numbers = SuperChunk::in_memory(&FrameOptions::new(CompressOptions::of::<u32>()))?;
 /// numbers.append_items(&[1u32, 2, 3])?;
 /// let bytes = numbers.to_bytes()?;
 ///

@@ -10,13 +10,15 @@
 //! **Dead space is bounded.** A chunk goes into a hole that fits it, else into the gap, else behind the
 //! tail; only in the last case the old tail becomes a hole inside. The second and later commits of
 //! a writer leave a gap of at least twice the tail, so that more than that must have been written
-//! before it happens again.
+//! before it happens again. Replaced chunks are used again when they are a quarter of the frame.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-/// Freed chunks may still be read by someone who opened the frame one commit ago.
+/// Freed chunks may still be read by someone who opened the frame some commits ago. They are used
+/// again after this many commits, and not before there are many of them.
 const QUARANTINE: u64 = 2;
+const LEAST_DEAD: u64 = 1 << 20;
 const LEAST_GAP: u64 = 64 * 1024;
 
 /// The map of a frame that is being written.
@@ -24,8 +26,9 @@ const LEAST_GAP: u64 = 64 * 1024;
 pub(super) struct Space {
     /// Start and length of what can be used now.
     holes: BTreeMap<u64, u64>,
-    /// What becomes free, and after which commit.
-    cooling: Vec<(u64, Range<u64>)>,
+    /// What becomes free, oldest first, and after which commit.
+    cooling: VecDeque<(u64, Range<u64>)>,
+    cooling_len: u64,
     /// The end of all chunks, committed or not.
     live_end: u64,
     /// Index and trailer of the last commit; empty before the first.
@@ -72,7 +75,8 @@ impl Space {
 
     /// Takes back the place of a chunk, once it is safe.
     pub(super) fn free_chunk(&mut self, range: Range<u64>) {
-        self.cooling.push((self.commits + QUARANTINE, range));
+        self.cooling_len += range.end - range.start;
+        self.cooling.push_back((self.commits + QUARANTINE, range));
     }
 
     /// A place for `len` bytes of index and trailer: behind all chunks, and not where the present
@@ -94,12 +98,14 @@ impl Space {
             self.add_hole(old);
         }
         self.commits += 1;
-        let commits = self.commits;
-        let cool = std::mem::take(&mut self.cooling);
-        let (ready, cooling): (Vec<_>, Vec<_>) =
-            cool.into_iter().partition(|(when, _)| *when <= commits);
-        self.cooling = cooling;
-        ready.into_iter().for_each(|(_, hole)| self.add_hole(hole));
+        while let Some((when, hole)) = self.cooling.front().cloned() {
+            if when > self.commits || self.cooling_len <= LEAST_DEAD.max(self.live_end / 4) {
+                break;
+            }
+            self.cooling_len -= hole.end - hole.start;
+            self.cooling.pop_front();
+            self.add_hole(hole);
+        }
     }
 
     /// Whether the tail could move closer to the chunks.
@@ -171,15 +177,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_freed_waits_for_two_commits() {
-        let mut space = Space::new(1000, 1000..1100, Vec::new());
-        space.free_chunk(100..200);
-        assert_eq!(space.place_chunk(100), 1100);
-        space.committed(1200..1300);
+    fn what_was_freed_waits_for_two_commits_and_company() {
+        const BIG: u64 = LEAST_DEAD + 1;
+        let mut space = Space::new(2 * BIG, 2 * BIG..2 * BIG + 100, Vec::new());
+        space.free_chunk(100..100 + BIG);
+        assert_eq!(space.place_chunk(100), 2 * BIG + 100);
+        space.committed(2 * BIG + 200..2 * BIG + 300);
         // The old index and trailer are free at once, the chunk is not.
-        assert_eq!(space.place_chunk(100), 1000);
-        space.committed(1400..1500);
+        assert_eq!(space.place_chunk(100), 2 * BIG);
+        space.committed(2 * BIG + 400..2 * BIG + 500);
         assert_eq!(space.place_chunk(100), 100);
+        space.free_chunk(100..200);
+        for commit in 0..9 {
+            space.committed(3 * BIG + 100 * commit..3 * BIG + 100 * commit + 100);
+        }
+        assert_ne!(space.place_chunk(100), 100, "little is not worth the risk");
     }
 
     #[test]

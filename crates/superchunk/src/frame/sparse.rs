@@ -10,11 +10,12 @@ use super::dialect::Dialect;
 use super::fingerprint::chunk_hash;
 use super::header::Header;
 use super::home::{Home, Setup};
-use super::lock::Lock;
+use super::lock::{Lock, changed};
 use super::opener::{Frame, Opener};
 use super::{Kind, LAYERS, index, plan};
 use crate::container::{Contents, Entry, Integrity, Layer, Layout};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
 use crate::store::Dir;
 use crate::wire::msgpack::Value;
 
@@ -74,7 +75,7 @@ impl Sparse {
         let frame = read_index(&home, &setup)?;
         drop(guard);
         let Frame { header, header_bytes: head, mut contents, integrity, .. } = frame;
-        let hashes = take_hashes(&mut contents.vlmetalayers);
+        let hashes = take_hashes(&mut contents.vlmetalayers, &setup.limits);
         let mut frame =
             Self { home, setup, lock, name, header, head, integrity, hashes, writer: None };
         frame.integrity = frame.judge(integrity);
@@ -114,6 +115,14 @@ impl Sparse {
             hashes: BTreeMap::new(),
             writer: Some(Writer::default()),
         })
+    }
+
+    /// Refuses what was read from a frame that has changed meanwhile: a file may have been removed,
+    /// or its number used again.
+    fn check_unchanged(&self) -> Result<()> {
+        let mut now = vec![0; self.head.len()];
+        let found = self.home.open()?.read_at(0, &mut now)?;
+        if now.get(..found) == Some(&self.head) { Ok(()) } else { Err(changed()) }
     }
 
     /// Without checksums of chunks there is nothing that could be unverified.
@@ -197,7 +206,8 @@ impl Sparse {
             let Some(entry) = contents.entries.get_mut(number) else { continue };
             let Some(id) = entry.stored_slot() else { continue };
             let file = self.home.dir.open(&chunk_name(id))?;
-            let mut chunk = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
+            // A file may be much longer than its chunk.
+            let mut chunk = vec![0; super::holes::chunk_len(file.as_ref(), 0)?];
             file.read_exact_at(0, &mut chunk)?;
             let moved = self.put(&mut chunk)?;
             self.release(id, chunk.len());
@@ -212,8 +222,18 @@ impl Layout for Sparse {
         let guard = self.lock.shared_unchanged()?;
         let name = chunk_name(slot);
         let read = self.home.dir.open(&name).and_then(|file| file.read_at(start, dst));
+        if self.setup.following {
+            self.check_unchanged()?;
+        }
         drop(guard);
-        read.map_err(|error| error.within(format!("{}/{name}", self.name)))
+        read.map_err(|error| match error.kind() {
+            // A folder, a link or a pipe: the frame is wrong, not the caller.
+            ErrorKind::InvalidArgument => {
+                Error::corrupt("the file of a chunk is no regular file").because(error)
+            }
+            _ => error,
+        })
+        .map_err(|error| error.within(format!("{}/{name}", self.name)))
     }
 
     fn extent(&self, slot: u64, _next: Option<u64>) -> Result<u64> {
@@ -308,7 +328,7 @@ impl Layout for Sparse {
             return Ok(None);
         }
         let mut contents = frame.contents;
-        self.hashes = take_hashes(&mut contents.vlmetalayers);
+        self.hashes = take_hashes(&mut contents.vlmetalayers, &self.setup.limits);
         self.integrity = self.judge(frame.integrity);
         self.header = frame.header;
         self.head = frame.header_bytes;
@@ -338,13 +358,14 @@ fn read_index(home: &Home, setup: &Setup) -> Result<Frame> {
 }
 
 /// Takes the checksums of chunks out of the values, if they are there and can be understood.
-fn take_hashes(layers: &mut Vec<Layer>) -> BTreeMap<u64, u64> {
+fn take_hashes(layers: &mut Vec<Layer>, limits: &Limits) -> BTreeMap<u64, u64> {
     let Some(position) = layers.iter().position(|layer| layer.name == HASHES) else {
         return BTreeMap::new();
     };
     let layer = layers.remove(position);
-    let value = crate::chunk::decompress(&layer.content).and_then(|bytes| Value::decode(&bytes));
-    let Ok(Value::Array(parts)) = value else { return BTreeMap::new() };
+    let Ok(Value::Array(parts)) = decode_value(&layer.content, limits) else {
+        return BTreeMap::new();
+    };
     let [Value::Str(algorithm), Value::Array(ids), Value::Array(hashes)] = parts.as_slice() else {
         return BTreeMap::new();
     };
@@ -353,6 +374,13 @@ fn take_hashes(layers: &mut Vec<Layer>) -> BTreeMap<u64, u64> {
     }
     let pairs = ids.iter().zip(hashes);
     pairs.filter_map(|(id, hash)| Some((id.as_u64()?, hash.as_u64()?))).collect()
+}
+
+fn decode_value(content: &[u8], limits: &Limits) -> Result<Value> {
+    let header = crate::chunk::Header::parse(content)?;
+    limits.check_metadata("value", header.len() as u64)?;
+    let mut decoder = crate::chunk::Decoder::new().with_limits(*limits);
+    Value::decode(&decoder.decompress(content)?)
 }
 
 #[cfg(test)]

@@ -151,21 +151,22 @@ impl SuperChunk {
             Some(len) => len.saturating_add(64),
             None => FIRST_GUESS,
         };
+        // What the container says of the length is not to be believed beyond the limits.
+        let likely = likely.min(self.limits.max_decoded.saturating_add(FIRST_GUESS));
         let first = usize::try_from(extent).map_or(likely, |extent| extent.min(likely));
         let found = self.read_more(slot, buffer, 0, first)?;
         let header = Header::parse(buffer)?;
         self.check_len(number, &header)?;
         let len = header.compressed_len();
-        if found < len {
+        if (len as u64) > extent {
+            return Err(past_the_end(len, extent));
+        }
+        let wanted = len.saturating_add(BEHIND);
+        let wanted = usize::try_from(extent).map_or(wanted, |extent| extent.min(wanted));
+        // Fewer bytes than asked for: nothing follows them.
+        if found < wanted && found == first {
             self.limits.check_decoded(len)?;
-            if (len as u64) > extent {
-                return Err(past_the_end(len, extent));
-            }
-            let wanted = usize::try_from(extent).map_or(len, |extent| extent.min(len + BEHIND));
-            let found = self.read_more(slot, buffer, found, wanted)?;
-            if found < len {
-                return Err(past_the_end(len, found as u64));
-            }
+            self.read_more(slot, buffer, found, wanted)?;
         }
         self.checked(slot, len, buffer)
     }

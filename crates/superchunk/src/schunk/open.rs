@@ -204,6 +204,7 @@ impl OpenOptions {
             sealed: true,
             trusting: self.trusting,
             locking: self.locking,
+            following: self.following,
             path: path.to_owned(),
         }
     }
@@ -221,6 +222,7 @@ fn create_setup(options: &FrameOptions, path: &Path) -> Setup {
         sealed: options.checksums,
         trusting: false,
         locking: options.locking,
+        following: false,
         path: path.to_owned(),
     }
 }

@@ -194,6 +194,11 @@ pub struct OpenOptions {
     pub durability: Durability,
     /// Who is kept out during a change, and whom a reader waits for.
     pub locking: Locking,
+    /// Whether every read makes sure that no writer has changed the frame since it was opened or
+    /// refreshed, and fails with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if one has. Without
+    /// it a reader keeps to the state it knows, whose chunks an editing writer may overwrite some
+    /// commits later.
+    pub following: bool,
     /// Whether to open a frame whose fingerprint does not match.
     pub trusting: bool,
 }
@@ -244,6 +249,13 @@ impl OpenOptions {
     #[must_use]
     pub fn with_locking(mut self, locking: Locking) -> Self {
         self.locking = locking;
+        self
+    }
+
+    /// The same options for a reader that follows a writer.
+    #[must_use]
+    pub fn with_following(mut self, following: bool) -> Self {
+        self.following = following;
         self
     }
 

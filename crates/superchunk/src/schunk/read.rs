@@ -134,8 +134,10 @@ impl SuperChunk {
 
     /// Decodes chunk `number`.
     pub fn read_chunk(&self, number: usize) -> Result<Vec<u8>> {
-        let len = self.decoded_len(number).map_err(|error| self.told(number, error))?;
-        self.limits.check_decoded(len)?;
+        let len = self
+            .decoded_len(number)
+            .and_then(|len| self.limits.check_decoded(len).map(|()| len))
+            .map_err(|error| self.told(number, error))?;
         let mut bytes = vec![0; len];
         self.read_chunk_into(number, &mut bytes)?;
         Ok(bytes)
