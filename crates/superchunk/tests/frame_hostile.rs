@@ -123,8 +123,8 @@ fn survey(frame: &SuperChunk) -> Survey {
         let _ = frame.chunk_header(number);
         let _ = frame.read_block(number, 0);
         if let Ok(bytes) = chunk {
-            let start = chunks[..number].iter().map(|c| c.as_ref().map_or(32_000, Vec::len)).sum();
-            let start = u64::try_from::<usize>(start).unwrap();
+            let lens = chunks[..number].iter().map(|c| c.as_ref().map_or(32_000, Vec::len));
+            let start = lens.sum::<usize>() as u64;
             let mut part = vec![1; 16.min(bytes.len())];
             frame.read_bytes(start..start + part.len() as u64, &mut part).unwrap();
             assert_eq!(part, bytes[..part.len()]);
@@ -170,7 +170,7 @@ fn check(name: &str, opened: Result<SuperChunk, Error>, fate: &Fate) {
                     (lost, lost_kind),
                     "{name}: {error}"
                 );
-                assert!(error.to_string().contains(&format!("chunk")), "{name}: {error}");
+                assert!(error.to_string().contains("chunk"), "{name}: {error}");
             }
         }
     }

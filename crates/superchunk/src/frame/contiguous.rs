@@ -402,9 +402,8 @@ impl Layout for Contiguous {
             self.commit_at(contents, true)?;
         }
         let frame_len = self.header.frame_len;
-        let has_home = self.home.is_some();
         let writer = self.writer()?;
-        if writer.committed && has_home && writer.file.len()? > frame_len {
+        if writer.committed && writer.file.len()? > frame_len {
             writer.file.set_len(frame_len)?;
         }
         self.lock.release();
