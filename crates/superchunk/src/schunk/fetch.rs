@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 const PREFIX: u64 = 8192;
 /// What may follow a chunk and belong to it.
 const BEHIND: usize = 16;
+/// The most that is taken for a block before its bytes are seen to exist.
+const LARGE_BLOCK: usize = 1 << 20;
 /// The first read of a chunk of unknown length.
 const FIRST_GUESS: usize = 64 * 1024;
 
@@ -107,6 +109,9 @@ impl SuperChunk {
         let mut found = self.read_more(slot, buffer, 0, first)?;
         let header = Header::parse(buffer)?;
         self.check_len(number, &header)?;
+        if (header.compressed_len() as u64) > extent {
+            return Err(past_the_end(header.compressed_len(), extent));
+        }
         let prefix = LazyChunk::prefix_len(&header);
         let in_blocks = matches!(header.content(), Content::Blocks | Content::Stored);
         let small = range.len() < header.len() / 2 && prefix < header.compressed_len() / 2;
@@ -125,12 +130,27 @@ impl SuperChunk {
             if let Some(bytes) = buffer.get(wanted.clone()) {
                 return Ok(bytes.to_vec());
             }
-            let mut bytes = vec![0; wanted.len()];
-            let found = self.layout.read(slot, wanted.start as u64, &mut bytes)?;
-            bytes.truncate(found);
-            Ok(bytes)
+            self.read_block_bytes(slot, wanted)
         };
         decoder.read_lazy(&lazy, range, fetch, dst).map(drop)
+    }
+
+    /// The bytes `wanted` of a stored chunk, or as many as there are. A block of usual size takes one
+    /// read; one that claims more gets memory as its bytes come.
+    fn read_block_bytes(&self, slot: u64, wanted: Range<usize>) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        while bytes.len() < wanted.len() {
+            let have = bytes.len();
+            let end = wanted.len().min(have.saturating_mul(2).max(LARGE_BLOCK));
+            bytes.resize(end, 0);
+            let dst = bytes.get_mut(have..).unwrap_or_default();
+            let found = self.layout.read(slot, (wanted.start + have) as u64, dst)?;
+            bytes.truncate(have + found);
+            if bytes.len() < end {
+                break;
+            }
+        }
+        Ok(bytes)
     }
 
     /// All bytes of a stored chunk, checked; the second slice is what follows it.
