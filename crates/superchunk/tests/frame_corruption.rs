@@ -11,7 +11,7 @@ use superchunk::{
     OpenOptions, SuperChunk,
 };
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
-use superchunk_testkit::corrupt::{for_each_mutation, truncations};
+use superchunk_testkit::corrupt::{Mutation, for_each_mutation, truncations};
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::vectors::family;
 
@@ -63,7 +63,7 @@ fn all_of(folder: &Arc<dyn Dir>, name: &str) -> Vec<u8> {
 
 /// Small frames of every kind of content and dialect.
 fn frames() -> Vec<(String, Vec<u8>)> {
-    let wanted = ["01_", "02_", "13_", "14_", "16_", "36_", "50_", "51_", "52_", "53_"];
+    let wanted = ["01_", "02_", "13_", "14_", "16_", "17_", "36_", "50_", "51_", "52_", "53_"];
     let mut frames = vec![("sealed".to_owned(), sealed())];
     for vector in family("frame") {
         let is_new = frames.iter().all(|(name, _)| name != vector.name());
@@ -94,10 +94,20 @@ fn read_all(opened: Result<SuperChunk, Error>) -> Result<(), Error> {
     if frame.chunk_count() <= 100 { frame.verify().map(drop) } else { Ok(()) }
 }
 
+/// All mutations of a small frame. The larger ones are mostly chunks, which have tests of their own:
+/// the lowest and the highest bit, all zeros and all ones will do.
+fn is_chosen(mutation: Mutation, bytes: &[u8]) -> bool {
+    let flipped = mutation.value ^ bytes[mutation.offset];
+    bytes.len() < 1000 || matches!(flipped, 1 | 0x80) || matches!(mutation.value, 0 | 0xff)
+}
+
 #[test]
 fn no_mutation_panics_or_takes_more_than_the_limits() {
     for (name, bytes) in frames() {
         for_each_mutation(&bytes, |mutation, damaged| {
+            if !is_chosen(mutation, &bytes) {
+                return;
+            }
             let store = Remote(Bytes::new(damaged.to_vec()));
             let (_, peak) = peak_of(|| read_all(options().read(Arc::new(store))));
             // A chunk, the scratch memory of its decoder, metadata as stored and as decoded.
@@ -110,7 +120,7 @@ fn no_mutation_panics_or_takes_more_than_the_limits() {
 fn bytes_in_memory_are_read_like_others() {
     for (name, bytes) in frames() {
         for_each_mutation(&bytes, |mutation, damaged| {
-            if mutation.value.is_multiple_of(3) {
+            if !is_chosen(mutation, &bytes) {
                 return;
             }
             let store = Bytes::new(damaged.to_vec());
@@ -245,6 +255,32 @@ fn a_flipped_bit_of_a_chunk_is_an_error_of_that_chunk_alone() {
 }
 
 #[test]
+fn the_checksum_is_found_however_long_the_chunk_is() {
+    // Chunks of unknown length are read in pieces: their checksum may begin in one and end in another.
+    for len in (1usize << 16) - 70..(1 << 16) + 5 {
+        let options = FrameOptions::new(CompressOptions::new(1).with_level(0));
+        let options = options.with_variable_chunks().with_checksums(true);
+        let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+        let mut frame = SuperChunk::create_in_dir(folder.clone(), "frame", &options).unwrap();
+        let bytes = mixed(len, 1, 7);
+        let chunk = superchunk::chunk::compress(&bytes, frame.options()).unwrap();
+        frame.append_chunk(&chunk).unwrap();
+        frame.append_chunk(&chunk).unwrap();
+        frame.close().unwrap();
+        let mut stored = all_of(&folder, "frame");
+        let open = |stored: &[u8]| {
+            OpenOptions::new().read(Arc::new(Remote(Bytes::new(stored.to_vec())))).unwrap()
+        };
+        assert_eq!(open(&stored).verify().unwrap().checked, 2, "{len}");
+        let middle = stored.len() / 4;
+        stored[middle] ^= 1;
+        let frame = open(&stored);
+        assert_eq!(frame.read_chunk(0).unwrap_err().kind(), ErrorKind::Corrupt, "{len}");
+        assert!(frame.read_chunk(1).unwrap() == bytes, "{len}");
+    }
+}
+
+#[test]
 fn a_sealed_sparse_frame_finds_out_every_flipped_bit() {
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(512);
@@ -255,7 +291,7 @@ fn a_sealed_sparse_frame_finds_out_every_flipped_bit() {
     frame.close().unwrap();
     let names = folder.names().unwrap();
     let files: Vec<_> = names.into_iter().map(|n| (n.clone(), all_of(&folder, &n))).collect();
-    assert_eq!(files.len(), 4);
+    assert!(files.len() > 2);
     assert!(!is_found_out(open_sparse(&files, "", b"")));
     for (name, bytes) in &files {
         let mut damaged = bytes.clone();

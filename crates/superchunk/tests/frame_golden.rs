@@ -46,6 +46,11 @@ fn decoded(frame: &SuperChunk) -> Vec<Vec<u8>> {
     frame.chunks().collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A position in memory.
+fn index(position: u64) -> usize {
+    position.try_into().unwrap()
+}
+
 /// What the digest of a frame covers: an array in C order, or all chunks.
 fn payload(frame: &SuperChunk) -> Vec<u8> {
     let chunks = decoded(frame);
@@ -57,7 +62,7 @@ fn payload(frame: &SuperChunk) -> Vec<u8> {
 
 fn check_digest(vector: &Vector, bytes: &[u8]) {
     let name = vector.name();
-    assert_eq!(Some(bytes.len() as i64), vector.integer(&["decoded_nbytes"]), "{name}");
+    assert_eq!(i64::try_from(bytes.len()).ok(), vector.integer(&["decoded_nbytes"]), "{name}");
     assert_eq!(Some(&*sha256_hex(bytes)), vector.text(&["decoded_sha256"]), "{name}");
 }
 
@@ -140,16 +145,16 @@ fn parts_are_slices_of_the_whole() {
         let whole = frame.to_vec().unwrap();
         assert!(whole == decoded(&frame).concat(), "{name}");
         let (size, count) = (frame.item_size(), frame.item_count());
-        for start in (0..count).step_by(count as usize / 5 + 1) {
+        for start in (0..count).step_by(index(count) / 5 + 1) {
             let end = (start + 70).min(count);
-            let mut part = vec![0; (end - start) as usize * size];
+            let mut part = vec![0; index(end - start) * size];
             frame.read_items(start..end, &mut part).unwrap();
-            assert!(part == whole[start as usize * size..][..part.len()], "{name}: {start}..{end}");
+            assert!(part == whole[index(start) * size..][..part.len()], "{name}: {start}..{end}");
         }
         let items: Vec<u64> = (0..count).rev().step_by(37).collect();
         let mut gathered = vec![0; items.len() * size];
         frame.gather(&items, &mut gathered).unwrap();
-        let expected = items.iter().flat_map(|item| &whole[*item as usize * size..][..size]);
+        let expected = items.iter().flat_map(|item| &whole[index(*item) * size..][..size]);
         assert!(gathered.iter().eq(expected), "{name}");
     }
 }
@@ -160,7 +165,7 @@ fn open_by_ranges(bytes: &[u8]) -> Frame {
     for _ in 0..3 {
         match opener.step().unwrap() {
             Step::Need(range) => {
-                opener.supply(bytes[range.start as usize..range.end as usize].into());
+                opener.supply(bytes[index(range.start)..index(range.end)].into());
             }
             Step::Done(frame) => return *frame,
         }
@@ -180,7 +185,7 @@ fn bytes_and_ranges_give_what_the_path_gives() {
         assert_eq!(frame.len(), total as u64, "{name}");
         for (number, chunk) in chunks.iter().enumerate() {
             let packed = match frame.locate(number).unwrap() {
-                Located::At(position) => bytes[position as usize..].to_vec(),
+                Located::At(position) => bytes[index(position)..].to_vec(),
                 Located::Run(run) => run,
                 other => panic!("{name}: {other:?}"),
             };

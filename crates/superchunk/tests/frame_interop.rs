@@ -247,7 +247,7 @@ impl Shared {
             let end = start + 1 + rng.index(items - start);
             let expected = &self.chunks.concat()[start * self.item_size..end * self.item_size];
             let range = start as u64..end as u64;
-            // Of a chunk with the delta filter C-Blosc2 reads parts wrong (errata, T9).
+            // Of a chunk with the delta filter C-Blosc2 reads parts wrong (errata, T5).
             if !self.options.compress.filters.contains(&Filter::Delta) {
                 same(peer.read_items(theirs, range.clone()).unwrap().as_slice(), expected);
             }

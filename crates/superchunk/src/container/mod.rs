@@ -177,10 +177,10 @@ pub(crate) trait Layout: Send + Sync {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Integrity {
-    /// There are none.
+    /// It is kept without any.
     None,
-    /// There are checksums of chunks, but another program has changed the container since, which
-    /// resets what vouches for them.
+    /// No fingerprint vouches for it: it never had one, or another program, which resets it, has
+    /// changed the container since. Checksums of chunks that are there may be stale.
     Unverified,
     /// Header, index and metadata have the fingerprint they were written with, and the checksums of
     /// chunks are to be trusted.

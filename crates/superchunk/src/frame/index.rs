@@ -36,5 +36,5 @@ pub(super) fn to_bytes(entries: &[Entry]) -> Result<Vec<u8>> {
 }
 
 fn of_index(error: Error) -> Error {
-    error.within("the index of the frame")
+    Error::new(error.kind(), format!("it cannot be read: {error}")).at("frame", "index", 0)
 }

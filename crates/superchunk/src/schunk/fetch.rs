@@ -106,8 +106,8 @@ impl SuperChunk {
         }
         let extent = self.layout.extent(slot, self.next_slot(number))?;
         let first = usize::try_from(extent.min(PREFIX)).unwrap_or(FIRST_GUESS);
-        let mut found = self.read_more(slot, buffer, 0, first)?;
-        let header = Header::parse(buffer)?;
+        let mut here = self.read_more(slot, buffer, 0, first)?;
+        let header = Header::parse(here)?;
         self.check_len(number, &header)?;
         if (header.compressed_len() as u64) > extent {
             return Err(past_the_end(header.compressed_len(), extent));
@@ -115,19 +115,20 @@ impl SuperChunk {
         let prefix = LazyChunk::prefix_len(&header);
         let in_blocks = matches!(header.content(), Content::Blocks | Content::Stored);
         let small = range.len() < header.len() / 2 && prefix < header.compressed_len() / 2;
-        if found < header.compressed_len() && !(in_blocks && small) {
+        if here.len() >= header.compressed_len() {
+            return decoder.read_bytes(here, range, dst).map(drop);
+        }
+        if !(in_blocks && small) {
             let (chunk, _) = self.fetch(number, slot, buffer)?;
             return decoder.read_bytes(chunk, range, dst).map(drop);
         }
-        if found >= header.compressed_len() {
-            return decoder.read_bytes(buffer, range, dst).map(drop);
+        if here.len() < prefix {
+            let found = here.len();
+            here = self.read_more(slot, buffer, found, prefix)?;
         }
-        if found < prefix {
-            found = self.read_more(slot, buffer, found, prefix)?;
-        }
-        let lazy = LazyChunk::new(buffer.get(..found).unwrap_or_default(), 0, 0)?;
+        let lazy = LazyChunk::new(here, 0, 0)?;
         let fetch = |wanted: Range<usize>| {
-            if let Some(bytes) = buffer.get(wanted.clone()) {
+            if let Some(bytes) = here.get(wanted.clone()) {
                 return Ok(bytes.to_vec());
             }
             self.read_block_bytes(slot, wanted)
@@ -174,8 +175,8 @@ impl SuperChunk {
         // What the container says of the length is not to be believed beyond the limits.
         let likely = likely.min(self.limits.max_decoded.saturating_add(FIRST_GUESS));
         let first = usize::try_from(extent).map_or(likely, |extent| extent.min(likely));
-        let found = self.read_more(slot, buffer, 0, first)?;
-        let header = Header::parse(buffer)?;
+        let found = self.read_more(slot, buffer, 0, first)?.len();
+        let header = Header::parse(buffer.get(..found).unwrap_or_default())?;
         self.check_len(number, &header)?;
         let len = header.compressed_len();
         if (len as u64) > extent {
@@ -184,11 +185,13 @@ impl SuperChunk {
         let wanted = len.saturating_add(BEHIND);
         let wanted = usize::try_from(extent).map_or(wanted, |extent| extent.min(wanted));
         // Fewer bytes than asked for: nothing follows them.
-        if found < wanted && found == first {
+        let here = if found < wanted && found == first {
             self.limits.check_decoded(len)?;
-            self.read_more(slot, buffer, found, wanted)?;
-        }
-        self.checked(slot, len, buffer)
+            self.read_more(slot, buffer, found, wanted)?
+        } else {
+            buffer.get(..found).unwrap_or_default()
+        };
+        self.checked(slot, len, here)
     }
 
     fn checked<'b>(&self, slot: u64, len: usize, bytes: &'b [u8]) -> Result<(&'b [u8], &'b [u8])> {
@@ -200,15 +203,22 @@ impl SuperChunk {
         Ok((chunk, behind))
     }
 
-    /// Makes `buffer`, which holds the first `from` bytes of a chunk, hold the first `to`, or as many
-    /// as there are; returns how many.
-    fn read_more(&self, slot: u64, buffer: &mut Vec<u8>, from: usize, to: usize) -> Result<usize> {
-        buffer.truncate(to.max(from));
-        buffer.resize(to.max(from), 0);
-        let dst = buffer.get_mut(from..).unwrap_or_default();
+    /// Makes `buffer`, which begins with the first `from` bytes of a chunk, begin with the first `to`,
+    /// or as many as there are, and returns these. What follows them in the buffer has no meaning:
+    /// clearing it would cost as much as reading.
+    fn read_more<'b>(
+        &self,
+        slot: u64,
+        buffer: &'b mut Vec<u8>,
+        from: usize,
+        to: usize,
+    ) -> Result<&'b [u8]> {
+        if buffer.len() < to {
+            buffer.resize(to, 0);
+        }
+        let dst = buffer.get_mut(from..to).unwrap_or_default();
         let found = from + self.layout.read(slot, from as u64, dst)?;
-        buffer.truncate(found);
-        Ok(found)
+        Ok(buffer.get(..found).unwrap_or_default())
     }
 
     /// Refuses a chunk that has another length than the container says.
