@@ -238,8 +238,8 @@ impl Shared {
         let theirs = peer.open(&self.path).unwrap();
         same(&peer.read_chunks(theirs).unwrap(), &self.chunks);
         for (name, value) in &self.values {
-            same(&ours.value_bytes(name).unwrap(), &*value);
-            same(&peer.vlmeta_raw(theirs, name).unwrap(), &*value);
+            same(&ours.value_bytes(name).unwrap(), value);
+            same(&peer.vlmeta_raw(theirs, name).unwrap(), value);
         }
         let items = self.item_count();
         if items > 0 {
