@@ -6,10 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 19] = [
     "error",
     "limits",
     "wire",
+    "dtype",
+    "npy",
+    "b2nd",
     "exec",
     "block_shape",
     "registry",

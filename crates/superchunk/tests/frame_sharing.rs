@@ -1,7 +1,5 @@
 //! Several handles of one frame: writers that keep each other out, readers that follow, threads.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
