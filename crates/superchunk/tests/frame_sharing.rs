@@ -44,10 +44,12 @@ fn handles_with_the_lock_file_take_turns_and_see_each_other() {
         let open = OpenOptions::new().with_locking(Locking::SidecarNoWait);
         // A change lasts until its commit.
         one.commit().unwrap();
+        let reader = open.open(&path).unwrap();
         let mut other = open.edit(&path).unwrap();
         other.append(&[2; 6000]).unwrap();
         assert_eq!(one.append(&[9; 10]).unwrap_err().kind(), ErrorKind::Locked);
         other.commit().unwrap();
+        assert_eq!(reader.to_vec().unwrap_err().kind(), ErrorKind::Changed);
         // The first handle starts from what the second has left.
         one.append(&[3; 6000]).unwrap();
         one.commit().unwrap();

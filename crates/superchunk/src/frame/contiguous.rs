@@ -60,9 +60,10 @@ impl Contiguous {
         name: String,
         setup: Setup,
     ) -> Result<(Self, Contents)> {
-        let lock = Lock::new(&setup);
+        let mut lock = Lock::new(&setup);
         let guard = lock.shared()?;
         let frame = read_frame(store.as_ref(), &setup)?;
+        lock.saw(&guard);
         drop(guard);
         Ok(Self::from_frame(frame, store, home, name, setup, lock))
     }
@@ -74,12 +75,13 @@ impl Contiguous {
         name: String,
         setup: Setup,
     ) -> Result<(Self, Contents)> {
-        let lock = Lock::new(&setup);
+        let mut lock = Lock::new(&setup);
         if !lock.is_shared_with_peers() {
             file.lock()?;
         }
         let guard = lock.shared()?;
         let frame = read_frame(file.as_ref(), &setup)?;
+        lock.saw(&guard);
         drop(guard);
         if frame.header.dialect == Dialect::Beta1 {
             return Err(Error::unsupported("frames of beta 1 are only read: copy it to a new one"));

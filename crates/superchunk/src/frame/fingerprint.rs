@@ -85,6 +85,24 @@ mod tests {
         assert_eq!(chunk_hash(b""), 0x2d06_8005_38d3_94c2);
     }
 
+    /// The empty frame of `docs/formats/cframe.md`.
+    #[test]
+    fn the_fingerprint_is_that_of_the_document() {
+        let header = "9ea862326672616d6500d200000061cf0000000000000084a412005102d30000000000000000\
+                      d30000000000000000d200000004d200000000d2ffffffffd10001d10001c2d8060000000000\
+                      010100000000000000000093cd0007de0000dc0000";
+        let trailer = "940193cd0006de0000dc0000ce00000023d803";
+        let digits = |text: &str| -> Vec<u8> {
+            let digits: Vec<u32> = text.chars().filter_map(|c| c.to_digit(16)).collect();
+            digits.chunks(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap()).collect()
+        };
+        let (header, mut trailer) = (digits(header), digits(trailer));
+        assert_eq!((header.len(), trailer.len()), (97, 19));
+        trailer.extend([0; 16]);
+        let expected = digits("66cc8098767394917e5c521ace70f007");
+        assert_eq!(Fingerprint::of(&header, &trailer).0.to_vec(), expected);
+    }
+
     #[test]
     fn a_suffix_belongs_to_chunks_of_its_length_only() {
         let mut chunk = b"chunk".to_vec();

@@ -6,11 +6,9 @@
 use super::Locking;
 use super::home::Setup;
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(any(unix, windows))]
 use crate::store::{Guard, Sidecar};
 
 /// The lock of one handle.
-#[cfg(any(unix, windows))]
 pub(super) struct Lock {
     sidecar: Option<Sidecar>,
     waits: bool,
@@ -20,7 +18,6 @@ pub(super) struct Lock {
     seen: Option<u64>,
 }
 
-#[cfg(any(unix, windows))]
 impl Lock {
     pub(super) fn new(setup: &Setup) -> Self {
         let sidecar = match setup.locking {
@@ -85,35 +82,4 @@ impl Lock {
 /// What a handle says that knows less than the file.
 pub(super) fn changed() -> Error {
     Error::new(ErrorKind::Changed, "another writer has changed the frame: call refresh() first")
-}
-
-/// Without files there is nobody else.
-#[cfg(not(any(unix, windows)))]
-pub(super) struct Lock;
-
-#[cfg(not(any(unix, windows)))]
-impl Lock {
-    pub(super) fn new(_setup: &Setup) -> Self {
-        Self
-    }
-
-    pub(super) fn is_shared_with_peers(&self) -> bool {
-        false
-    }
-
-    pub(super) fn shared(&self) -> Result<Option<()>> {
-        Ok(None)
-    }
-
-    pub(super) fn shared_unchanged(&self) -> Result<Option<()>> {
-        Ok(None)
-    }
-
-    pub(super) fn exclusive(&mut self) -> Result<bool> {
-        Ok(false)
-    }
-
-    pub(super) fn release(&mut self) {}
-
-    pub(super) fn saw(&mut self, _guard: &Option<()>) {}
 }

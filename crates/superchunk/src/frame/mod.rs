@@ -28,7 +28,9 @@ pub use opener::{Frame, Located, Opener, Step};
 pub(crate) use contiguous::Contiguous;
 pub(crate) use home::{Home, Setup};
 pub(crate) use plan::Plan;
-pub(crate) use sparse::{INDEX, Sparse};
+#[cfg(any(unix, windows))]
+pub(crate) use sparse::INDEX;
+pub(crate) use sparse::Sparse;
 
 /// How many named values the header may hold, and how many writers put behind the chunks.
 pub(crate) const LAYERS: usize = 16;

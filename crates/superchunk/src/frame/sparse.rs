@@ -70,9 +70,10 @@ impl Sparse {
     /// Opens the frame of a folder for reading.
     pub(crate) fn open(dir: Arc<dyn Dir>, name: String, setup: Setup) -> Result<(Self, Contents)> {
         let home = Home { dir, name: INDEX.to_owned() };
-        let lock = Lock::new(&setup);
+        let mut lock = Lock::new(&setup);
         let guard = lock.shared()?;
         let frame = read_index(&home, &setup)?;
+        lock.saw(&guard);
         drop(guard);
         let Frame { header, header_bytes: head, mut contents, integrity, .. } = frame;
         let hashes = take_hashes(&mut contents.vlmetalayers, &setup.limits);

@@ -1,6 +1,5 @@
 //! Making and opening super-chunks.
 
-#[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
 

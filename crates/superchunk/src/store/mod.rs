@@ -9,6 +9,8 @@ mod file;
 #[cfg(any(unix, windows))]
 mod folder;
 mod memory;
+#[cfg(not(any(unix, windows)))]
+mod no_sidecar;
 #[cfg(any(unix, windows))]
 mod sidecar;
 mod window;
@@ -19,6 +21,8 @@ pub use file::{FileReader, FileWriter};
 #[cfg(any(unix, windows))]
 pub use folder::Folder;
 pub use memory::{Memory, MemoryFolder};
+#[cfg(not(any(unix, windows)))]
+pub(crate) use no_sidecar::{Guard, Sidecar};
 #[cfg(any(unix, windows))]
 pub(crate) use sidecar::{Guard, Sidecar};
 pub use window::Window;
