@@ -81,7 +81,10 @@ fn old_frames_can_be_changed_and_copied_to_new_ones() {
     let mut old_again = Vec::new();
     new.write_dialect(Dialect::Elements13, &mut old_again).unwrap();
     assert_eq!(dialect_of(&old_again), Dialect::Elements13);
-    assert_eq!(SuperChunk::from_bytes(old_again).unwrap().value_bytes("usermeta").unwrap(), b"first");
+    assert_eq!(
+        SuperChunk::from_bytes(old_again).unwrap().value_bytes("usermeta").unwrap(),
+        b"first"
+    );
 }
 
 fn dialect_of(bytes: &[u8]) -> Dialect {
@@ -90,7 +93,8 @@ fn dialect_of(bytes: &[u8]) -> Dialect {
         match opener.step().unwrap() {
             Step::Done(frame) => return frame.dialect(),
             Step::Need(range) => {
-                let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
+                let range =
+                    usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
                 opener.supply(bytes[range].to_vec());
             }
         }

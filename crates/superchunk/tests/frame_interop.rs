@@ -342,9 +342,11 @@ fn variable_chunks_and_runs_cross_both_ways() {
     same(frame.read_chunk(5).unwrap().as_slice(), &[5; 44][..]);
     assert_eq!(frame.len(), 400 * 3 + 1000 + 80 + 44);
 
-    for (special, item) in
-        [(Special::Zeros, [0; 8]), (Special::Nans, f64::NAN.to_le_bytes()), (Special::Uninit, [0; 8])]
-    {
+    for (special, item) in [
+        (Special::Zeros, [0; 8]),
+        (Special::Nans, f64::NAN.to_le_bytes()),
+        (Special::Uninit, [0; 8]),
+    ] {
         let path = scratch.path("special.b2frame");
         let handle = peer.create(&FrameParams::new(8, 8000).at(&path)).unwrap();
         peer.fill_special(handle, 10_500, special).unwrap();
@@ -359,9 +361,11 @@ fn variable_chunks_and_runs_cross_both_ways() {
 fn objects_of_any_length_are_read_by_c_blosc2() {
     let scratch = Scratch::new();
     let path = scratch.path("objects.b2frame");
-    let mut frame =
-        SuperChunk::create(&path, &FrameOptions::new(CompressOptions::new(1)).with_variable_chunks())
-            .unwrap();
+    let mut frame = SuperChunk::create(
+        &path,
+        &FrameOptions::new(CompressOptions::new(1)).with_variable_chunks(),
+    )
+    .unwrap();
     let objects = [&b"one"[..], b"a longer object", b"3"];
     frame.append_blocks(&objects).unwrap();
     frame.append_blocks(&objects[..2]).unwrap();
@@ -393,7 +397,10 @@ fn an_older_c_blosc2_reads_our_frames_and_we_read_what_it_makes_of_them() {
         data.extend(more);
         let handle = peer.open(&path).unwrap();
         same(&peer.read_chunks(handle).unwrap().concat(), &data);
-        assert_eq!(Value::decode(&peer.vlmeta_value(handle, "text").unwrap()).unwrap(), "words".into());
+        assert_eq!(
+            Value::decode(&peer.vlmeta_value(handle, "text").unwrap()).unwrap(),
+            "words".into()
+        );
         let third = mixed(4000, 4, 7);
         peer.append_data(handle, &third).unwrap();
         peer.close(handle).unwrap();
@@ -408,8 +415,7 @@ fn values_mean_the_same_to_python() {
     let path = scratch.path("values.b2frame");
     let value = Value::from_json(r#"{"a": [1, -2, 3.5, null, true], "b": {"c": "text"}}"#);
     let value = value.unwrap();
-    let mut frame =
-        SuperChunk::create(&path, &FrameOptions::new(CompressOptions::new(1))).unwrap();
+    let mut frame = SuperChunk::create(&path, &FrameOptions::new(CompressOptions::new(1))).unwrap();
     frame.set_value("v", &value).unwrap();
     frame.close().unwrap();
     let mut peer = FramePeer::spawn(PeerKind::Blosc2);
