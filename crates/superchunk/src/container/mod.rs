@@ -187,6 +187,7 @@ pub enum Integrity {
     Sealed,
 }
 
-fn read_only() -> Error {
+/// What a layout says that was opened for reading.
+pub(crate) fn read_only() -> Error {
     Error::invalid("this super-chunk was opened for reading: open it with SuperChunk::edit")
 }

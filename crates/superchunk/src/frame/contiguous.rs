@@ -8,16 +8,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::dialect::Dialect;
-use super::fingerprint::{SUFFIX, append_suffix, chunk_hash, stated_hash};
+use super::fingerprint::{SUFFIX, append_suffix, compare_hash, stated_hash};
 use super::header::Header;
-use super::home::{Home, Setup};
+use super::home::{self, Home, Setup};
 use super::lock::{Lock, changed};
 use super::opener::{Frame, Opener};
 use super::plan::{self, Plan};
 use super::space::Space;
 use super::{Kind, holes, index};
-use crate::container::{Contents, Entry, Integrity, Layout};
-use crate::error::{Error, ErrorKind, Result};
+use crate::container::{self, Contents, Entry, Integrity, Layout};
+use crate::error::{Error, Result};
 use crate::store::{ReadAt, WriteAt};
 
 /// What a disk writes in one piece: a header change inside of it cannot be torn.
@@ -176,12 +176,9 @@ impl Contiguous {
 
     fn writer(&mut self) -> Result<&mut Writer> {
         match &mut self.writer {
-            Some(writer) if writer.poisoned => Err(Error::new(
-                ErrorKind::Io,
-                "an earlier commit failed half-way: open the frame again, it has its old state",
-            )),
+            Some(writer) if writer.poisoned => Err(home::poisoned()),
             Some(writer) => Ok(writer),
-            None => Err(Error::invalid("opened for reading: open it with SuperChunk::edit")),
+            None => Err(container::read_only()),
         }
     }
 
@@ -341,11 +338,7 @@ impl Layout for Contiguous {
     fn check(&self, _slot: u64, chunk: &[u8], behind: &[u8]) -> Option<Result<()>> {
         // A sealed frame has a checksum behind every chunk: one that cannot be found is damage, too.
         let stated = self.is_sealed().then(|| stated_hash(chunk.len(), behind))?;
-        Some(if stated == Some(chunk_hash(chunk)) {
-            Ok(())
-        } else {
-            Err(Error::corrupt("the chunk does not have the checksum that it was written with"))
-        })
+        Some(compare_hash(stated, chunk))
     }
 
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {

@@ -13,6 +13,8 @@
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
+use crate::error::{Error, Result};
+
 /// The bytes behind a chunk.
 pub(super) const SUFFIX: usize = 16;
 const TAG: &[u8; 4] = b"B2X3";
@@ -55,6 +57,14 @@ impl Fingerprint {
 /// The checksum of a chunk.
 pub(super) fn chunk_hash(chunk: &[u8]) -> u64 {
     XxHash3_64::oneshot(chunk)
+}
+
+/// Compares a chunk with the checksum that is stated for it.
+pub(super) fn compare_hash(stated: Option<u64>, chunk: &[u8]) -> Result<()> {
+    if stated == Some(chunk_hash(chunk)) {
+        return Ok(());
+    }
+    Err(Error::corrupt("the chunk does not have the checksum that it was written with"))
 }
 
 /// Appends the suffix of the chunk that is all of `chunk`.

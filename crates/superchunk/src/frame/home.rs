@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Durability, Locking};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::store::{Dir, ReadAt, WriteAt};
 
@@ -56,4 +56,10 @@ impl Setup {
     pub(super) fn sync_names(&self, dir: &dyn Dir) -> Result<()> {
         if self.durability == Durability::Full { dir.sync() } else { Ok(()) }
     }
+}
+
+/// What a writer says after a sync has failed: nobody knows what is on the disk.
+pub(super) fn poisoned() -> Error {
+    let words = "an earlier commit failed half-way: open the frame again, it has its old state";
+    Error::new(ErrorKind::Io, words)
 }

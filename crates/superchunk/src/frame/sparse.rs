@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::dialect::Dialect;
-use super::fingerprint::chunk_hash;
+use super::fingerprint::{chunk_hash, compare_hash};
 use super::header::Header;
-use super::home::{Home, Setup};
+use super::home::{self, Home, Setup};
 use super::lock::{Lock, changed};
 use super::opener::{Frame, Opener};
 use super::{Kind, LAYERS, index, plan};
-use crate::container::{Contents, Entry, Integrity, Layer, Layout};
+use crate::container::{self, Contents, Entry, Integrity, Layer, Layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::store::Dir;
@@ -147,12 +147,9 @@ impl Sparse {
 
     fn writer(&mut self) -> Result<&mut Writer> {
         match &mut self.writer {
-            Some(writer) if writer.poisoned => Err(Error::new(
-                ErrorKind::Io,
-                "an earlier commit failed half-way: open the frame again, it has its old state",
-            )),
+            Some(writer) if writer.poisoned => Err(home::poisoned()),
             Some(writer) => Ok(writer),
-            None => Err(Error::invalid("opened for reading: open it with SuperChunk::edit")),
+            None => Err(container::read_only()),
         }
     }
 
@@ -248,11 +245,7 @@ impl Layout for Sparse {
 
     fn check(&self, slot: u64, chunk: &[u8], _behind: &[u8]) -> Option<Result<()>> {
         let stated = self.hashes.get(&slot).filter(|_| self.integrity == Integrity::Sealed)?;
-        Some(if *stated == chunk_hash(chunk) {
-            Ok(())
-        } else {
-            Err(Error::corrupt("the chunk does not have the checksum that it was written with"))
-        })
+        Some(compare_hash(Some(*stated), chunk))
     }
 
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
