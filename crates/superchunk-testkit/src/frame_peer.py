@@ -261,7 +261,8 @@ def answer(request, payload):
     return BOUND_BY_NAME[name](open_schunks[request["handle"]], request, payload)
 
 
-def main():
+def serve(answer):
+    """Answers requests until the other side closes the pipe."""
     incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
     while line := incoming.readline():
         request = json.loads(line)
@@ -280,4 +281,5 @@ def main():
         outgoing.flush()
 
 
-main()
+if __name__ == "__main__":
+    serve(answer)

@@ -388,17 +388,20 @@ impl FramePeer {
     }
 }
 
-fn text_of(path: &Path) -> Reply<&str> {
+/// A path as text.
+pub(crate) fn text_of(path: &Path) -> Reply<&str> {
     path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()))
 }
 
-fn send(input: &mut Input, head: &Value, payload: &[&[u8]]) -> io::Result<()> {
+/// Writes a request.
+pub(crate) fn send(input: &mut Input, head: &Value, payload: &[&[u8]]) -> io::Result<()> {
     writeln!(input, "{head}")?;
     payload.iter().try_for_each(|part| input.write_all(part))?;
     input.flush()
 }
 
-fn receive(output: &mut Output) -> io::Result<Reply<(Value, Vec<Vec<u8>>)>> {
+/// Reads a reply.
+pub(crate) fn receive(output: &mut Output) -> io::Result<Reply<(Value, Vec<Vec<u8>>)>> {
     let mut line = String::new();
     if output.read_line(&mut line)? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());

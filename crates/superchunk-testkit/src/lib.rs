@@ -3,6 +3,7 @@
 //! - [`naive`]: a plain chunk decoder written from the format documents, the second opinion;
 //! - [`peers`]: the real Blosc libraries, as processes;
 //! - [`frame_peer`]: python-blosc2's super-chunks, as a process;
+//! - [`nd_peer`]: python-blosc2's N-d arrays, as a process;
 //! - [`vectors`]: the conformance vectors and their indexes;
 //! - [`datasets`]: the data that benches and size tests run on;
 //! - [`samples`]: small buffers that reach every path of an encoder;
@@ -20,6 +21,7 @@ pub mod fork;
 mod fourier;
 pub mod frame_peer;
 pub mod naive;
+pub mod nd_peer;
 pub mod peers;
 mod process;
 pub mod rng;

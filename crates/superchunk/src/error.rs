@@ -140,6 +140,13 @@ impl Error {
         self
     }
 
+    /// The same error as one of another kind: what is a wrong argument of a caller is damage in a file.
+    #[must_use]
+    pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
     /// The same error with the error that caused it.
     #[must_use]
     pub fn because(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {

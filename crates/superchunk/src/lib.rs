@@ -21,6 +21,7 @@
 //! |---|---|
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
 //! | [`detect`] | what a file, folder or buffer is, by content |
+//! | [`npy`] | the header of NumPy's own files |
 //!
 //! The crate forbids `unsafe`, has no global state, reads no environment variables, and treats
 //! every input as hostile: bad bytes give an [`Error`], never a panic, and [`Limits`] bound what
@@ -28,16 +29,20 @@
 
 #![forbid(unsafe_code)]
 
+mod b2nd;
 mod block_shape;
 pub mod chunk;
 mod codecs;
 mod container;
 pub mod detect;
+mod dtype;
 mod error;
 mod exec;
 mod filters;
 pub mod frame;
 mod limits;
+mod nd;
+pub mod npy;
 mod options;
 mod registry;
 mod schunk;
@@ -46,9 +51,11 @@ mod wire;
 
 pub use block_shape::BlockShape;
 pub use container::Integrity;
+pub use dtype::{ByteOrder, DKind, DType, Element, Field, TimeBase, TimeUnit};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use exec::Executor;
 pub use limits::Limits;
+pub use nd::{AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
 pub use schunk::{Fill, FrameOptions, OpenOptions, SuperChunk, Verification};
@@ -58,3 +65,8 @@ pub use wire::msgpack::Value;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So are those of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/chunk-and-block-shapes.md")]
+struct ShapesGuide;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 20] = [
     "error",
     "limits",
     "wire",
@@ -24,6 +24,7 @@ const LAYERS: [&str; 19] = [
     "container",
     "frame",
     "schunk",
+    "nd",
     "detect",
     "lib",
 ];

@@ -36,6 +36,8 @@ pub struct Decoder {
     pub(super) registry: Registry,
     pub(super) shape: Option<BlockShape>,
     pub(super) workers: Vec<Worker>,
+    /// A part that somebody waits for.
+    pub(super) parts: Vec<u8>,
 }
 
 impl Decoder {

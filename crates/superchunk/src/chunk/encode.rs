@@ -101,7 +101,7 @@ impl Encoder {
         if self.options.level == 0 || src.len() < self.smallest_compressed() {
             return self.append_stored(src, cut, out);
         }
-        if let Some(chunk) = self.special_chunk(src)? {
+        if let Some(chunk) = self.special_chunk(src, cut)? {
             out.extend_from_slice(&chunk);
             return Ok(());
         }
@@ -116,12 +116,12 @@ impl Encoder {
     }
 
     /// A special chunk, where the format has them and no filter could make a difference.
-    fn special_chunk(&self, src: &[u8]) -> Result<Option<Vec<u8>>> {
+    fn special_chunk(&self, src: &[u8], cut: Cut) -> Result<Option<Vec<u8>>> {
         let plain = !self.pipeline.is_lossy() && !self.pipeline.has_user_step();
         if self.options.format == ChunkFormat::Blosc1 || !plain {
             return Ok(None);
         }
-        special::recognise(self.options.item_size, src)
+        special::recognise(self.options.item_size, src, cut.blocksize)
     }
 
     fn append_stored(&self, src: &[u8], cut: Cut, out: &mut Vec<u8>) -> Result<()> {

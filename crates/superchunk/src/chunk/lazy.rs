@@ -114,6 +114,11 @@ impl LazyChunk {
         &self.header
     }
 
+    /// Header and block starts.
+    pub(super) fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
     /// The number of the chunk in its super-chunk.
     #[must_use]
     pub fn chunk_number(&self) -> i32 {
@@ -202,7 +207,7 @@ impl Decoder {
     }
 }
 
-fn fetch_dictionary(
+pub(super) fn fetch_dictionary(
     header: &Header,
     fetch: &mut impl FnMut(Range<usize>) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
@@ -213,6 +218,6 @@ fn fetch_dictionary(
     if dict.len() == len { Ok(dict) } else { Err(too_few()) }
 }
 
-fn too_few() -> Error {
+pub(super) fn too_few() -> Error {
     Error::truncated("the store returned fewer bytes of the chunk than were asked for")
 }

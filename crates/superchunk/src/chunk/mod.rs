@@ -17,6 +17,7 @@ mod header;
 mod items;
 mod layout;
 mod lazy;
+mod parts;
 mod special;
 mod stream;
 mod targets;
@@ -28,6 +29,8 @@ pub use decode::Decoder;
 pub use encode::Encoder;
 pub use header::{Content, Header, Repair};
 pub use lazy::LazyChunk;
+pub(crate) use parts::Parts;
+pub(crate) use special::repeated_in_blocks;
 pub use special::{nans, repeated, uninitialised, zeros};
 
 use bytemuck::Pod;

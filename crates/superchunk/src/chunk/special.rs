@@ -16,7 +16,7 @@ const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
 
 /// A chunk of `len` zero bytes, 32 bytes long.
 pub fn zeros(item_size: usize, len: usize) -> Result<Vec<u8>> {
-    build(Content::Zeros, item_size, len, &[])
+    build(Content::Zeros, item_size, len, default_blocksize(item_size, len), &[])
 }
 
 /// A chunk of `len` bytes of NaN items; `item_size` is 4 or 8.
@@ -24,28 +24,34 @@ pub fn nans(item_size: usize, len: usize) -> Result<Vec<u8>> {
     if !matches!(item_size, 4 | 8) {
         return Err(Error::invalid(format!("NaN items have 4 or 8 bytes, not {item_size}")));
     }
-    build(Content::Nans, item_size, len, &[])
+    build(Content::Nans, item_size, len, default_blocksize(item_size, len), &[])
 }
 
 /// A chunk of `count` items that all have the bytes of `value`.
 pub fn repeated(value: &[u8], count: usize) -> Result<Vec<u8>> {
+    let len = value.len().saturating_mul(count);
+    repeated_in_blocks(value, count, default_blocksize(value.len(), len))
+}
+
+/// The same in a chunk that says it has blocks of this many bytes, as readers of arrays expect.
+pub(crate) fn repeated_in_blocks(value: &[u8], count: usize, blocksize: usize) -> Result<Vec<u8>> {
     let len = value.len().checked_mul(count).ok_or_else(|| Error::limit("too many items"))?;
     if len == 0 {
         return Err(Error::invalid("a repeated value needs at least one byte and one item"));
     }
-    build(Content::Value { width: value.len() }, value.len(), len, value)
+    build(Content::Value { width: value.len() }, value.len(), len, blocksize, value)
 }
 
 /// A chunk of `len` bytes that nobody has set yet. They read as zeros.
 pub fn uninitialised(item_size: usize, len: usize) -> Result<Vec<u8>> {
-    build(Content::Uninitialised, item_size, len, &[])
+    build(Content::Uninitialised, item_size, len, default_blocksize(item_size, len), &[])
 }
 
 /// Fewer items than this are left to the codec: a value is stored as it is.
 const FEWEST_REPEATS: usize = 4;
 
-/// The special chunk that says the same as `src`, if there is one.
-pub(super) fn recognise(item_size: usize, src: &[u8]) -> Result<Option<Vec<u8>>> {
+/// The special chunk that says the same as `src`, which has blocks of this size, if there is one.
+pub(super) fn recognise(item_size: usize, src: &[u8], blocksize: usize) -> Result<Option<Vec<u8>>> {
     let repeats = src.len() / FEWEST_REPEATS >= item_size && runs::repeats_every(item_size, src);
     let Some(value) = src.get(..item_size).filter(|_| repeats) else { return Ok(None) };
     let content = if runs::repeated_byte(value) == Some(0) {
@@ -56,7 +62,7 @@ pub(super) fn recognise(item_size: usize, src: &[u8]) -> Result<Option<Vec<u8>>>
         Content::Value { width: item_size }
     };
     let payload = if matches!(content, Content::Value { .. }) { value } else { &[] };
-    build(content, item_size, src.len(), payload).map(Some)
+    build(content, item_size, src.len(), blocksize, payload).map(Some)
 }
 
 /// Writes the bytes `range` of a chunk without blocks to `dst`, which is as long.
@@ -101,18 +107,28 @@ fn repeat(value: &[u8], position: usize, dst: &mut [u8]) {
     }
 }
 
-fn build(content: Content, item_size: usize, len: usize, payload: &[u8]) -> Result<Vec<u8>> {
+/// The block size that the encoder's defaults give such a chunk.
+fn default_blocksize(item_size: usize, len: usize) -> usize {
+    tune::cut(&CompressOptions::new(item_size.max(1)), len).blocksize
+}
+
+fn build(
+    content: Content,
+    item_size: usize,
+    len: usize,
+    blocksize: usize,
+    payload: &[u8],
+) -> Result<Vec<u8>> {
     if item_size == 0 || !len.is_multiple_of(item_size) {
         return Err(Error::invalid(format!("{len} bytes are not whole items of {item_size}")));
     }
-    let options = CompressOptions::new(item_size);
-    options.validate()?;
+    CompressOptions::new(item_size).validate()?;
     let header = Header {
         version: VERSION_BLOSC2,
         extended: true,
         typesize: u8::try_from(item_size).unwrap_or(1),
         nbytes: len,
-        blocksize: tune::cut(&options, len).blocksize,
+        blocksize,
         cbytes: BLOSC2_LEN + payload.len(),
         content,
         split: true,

@@ -86,6 +86,19 @@ where
         }
     }
 
+    /// Decodes targets on this thread; `first` is the first block, where the others differ from it.
+    pub(super) fn decode_here(
+        &self,
+        worker: &mut Worker,
+        targets: Vec<Target<'_>>,
+        first: &[u8],
+    ) -> Result<()> {
+        let mut targets = targets.into_iter();
+        targets.try_for_each(|mut target| {
+            self.decode_one(worker, &mut target, Reference::FirstBlock(first))
+        })
+    }
+
     fn decode_from(
         &self,
         executor: &Executor,

@@ -295,7 +295,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    fn replace(&mut self, number: usize, entry: Entry) -> Result<()> {
+    pub(super) fn replace(&mut self, number: usize, entry: Entry) -> Result<()> {
         let old = self.stored(number)?;
         if let Some(place) = self.contents.entries.get_mut(number) {
             *place = entry;

@@ -20,8 +20,16 @@ const FIRST_GUESS: usize = 64 * 1024;
 /// Memory for reading.
 #[derive(Default)]
 pub(super) struct Scratch {
-    decoder: Decoder,
-    buffer: Vec<u8>,
+    pub(super) decoder: Decoder,
+    pub(super) buffer: Vec<u8>,
+}
+
+/// As much of a stored chunk as is needed.
+pub(super) enum Held<'b> {
+    /// All of it.
+    Whole(&'b [u8]),
+    /// Where its blocks are, and its first bytes.
+    Start(LazyChunk, &'b [u8]),
 }
 
 /// Where a chunk is.
@@ -100,40 +108,62 @@ impl SuperChunk {
         dst: &mut [u8],
         Scratch { decoder, buffer }: &mut Scratch,
     ) -> Result<()> {
-        if self.layout.as_bytes(slot).is_some() {
-            let (chunk, _) = self.fetch(number, slot, buffer)?;
-            return decoder.read_bytes(chunk, range, dst).map(drop);
+        match self.hold(number, slot, range.len(), buffer)? {
+            Held::Whole(chunk) => decoder.read_bytes(chunk, range, dst).map(drop),
+            Held::Start(lazy, here) => {
+                let fetch = |wanted| self.fetch_range(slot, here, wanted);
+                decoder.read_lazy(&lazy, range, fetch, dst).map(drop)
+            }
+        }
+    }
+
+    /// Gets hold of as much of a chunk as `wanted` decoded bytes of it need.
+    pub(super) fn hold<'b>(
+        &'b self,
+        number: usize,
+        slot: u64,
+        wanted: usize,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<Held<'b>> {
+        let many = self.contents.expected_len(number).is_some_and(|len| wanted >= len / 2);
+        if many || self.layout.as_bytes(slot).is_some() {
+            return self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk));
         }
         let extent = self.layout.extent(slot, self.next_slot(number))?;
         let first = usize::try_from(extent.min(PREFIX)).unwrap_or(FIRST_GUESS);
-        let mut here = self.read_more(slot, buffer, 0, first)?;
-        let header = Header::parse(here)?;
+        let here = self.read_more(slot, buffer, 0, first)?.len();
+        let header = Header::parse(buffer.get(..here).unwrap_or_default())?;
         self.check_len(number, &header)?;
         if (header.compressed_len() as u64) > extent {
             return Err(past_the_end(header.compressed_len(), extent));
         }
+        if here >= header.compressed_len() {
+            return Ok(Held::Whole(buffer.get(..here).unwrap_or_default()));
+        }
         let prefix = LazyChunk::prefix_len(&header);
         let in_blocks = matches!(header.content(), Content::Blocks | Content::Stored);
-        let small = range.len() < header.len() / 2 && prefix < header.compressed_len() / 2;
-        if here.len() >= header.compressed_len() {
-            return decoder.read_bytes(here, range, dst).map(drop);
-        }
+        let small = wanted < header.len() / 2 && prefix < header.compressed_len() / 2;
         if !(in_blocks && small) {
-            let (chunk, _) = self.fetch(number, slot, buffer)?;
-            return decoder.read_bytes(chunk, range, dst).map(drop);
+            return self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk));
         }
-        if here.len() < prefix {
-            let found = here.len();
-            here = self.read_more(slot, buffer, found, prefix)?;
-        }
-        let lazy = LazyChunk::new(here, 0, 0)?;
-        let fetch = |wanted: Range<usize>| {
-            if let Some(bytes) = here.get(wanted.clone()) {
-                return Ok(bytes.to_vec());
-            }
-            self.read_block_bytes(slot, wanted)
+        let here = match here < prefix {
+            true => self.read_more(slot, buffer, here, prefix)?,
+            false => buffer.get(..here).unwrap_or_default(),
         };
-        decoder.read_lazy(&lazy, range, fetch, dst).map(drop)
+        Ok(Held::Start(LazyChunk::new(here, 0, 0)?, here))
+    }
+
+    /// The bytes `wanted` of a chunk whose start is `here`.
+    pub(super) fn fetch_range(
+        &self,
+        slot: u64,
+        here: &[u8],
+        wanted: Range<usize>,
+    ) -> Result<Vec<u8>> {
+        match here.get(wanted.clone()) {
+            Some(bytes) => Ok(bytes.to_vec()),
+            None => self.read_block_bytes(slot, wanted),
+        }
     }
 
     /// The bytes `wanted` of a stored chunk, or as many as there are. A block of usual size takes one
@@ -239,7 +269,7 @@ impl SuperChunk {
     }
 
     /// Fills `dst` with the value of a run, as from byte `start` of it on.
-    fn write_run(&self, run: Run, start: usize, dst: &mut [u8]) -> Result<()> {
+    pub(super) fn write_run(&self, run: Run, start: usize, dst: &mut [u8]) -> Result<()> {
         if run != Run::Nans {
             dst.fill(0);
             return Ok(());

@@ -5,6 +5,7 @@
 //! changes it and [commits](SuperChunk::commit).
 
 mod append;
+mod blocks;
 mod copy;
 mod edit;
 mod fetch;
@@ -14,6 +15,7 @@ mod options;
 mod read;
 mod verify;
 
+pub(crate) use blocks::Change;
 pub use edit::Fill;
 pub use options::{FrameOptions, OpenOptions};
 pub use verify::Verification;

@@ -1,0 +1,180 @@
+//! Many small parts of a chunk, each handed on as it is decoded: what a slice of an N-d array needs.
+//!
+//! Everything happens on the calling thread with memory for one block, so that several threads can
+//! read several chunks at once.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+
+use super::block::BlockReader;
+use super::decode::Decoder;
+use super::header::{Content, Header};
+use super::layout::{Layout, dictionary};
+use super::lazy::{LazyChunk, fetch_dictionary, too_few};
+use super::special;
+use super::targets::{Blocks, Target};
+use super::worker::{self, Worker};
+use crate::error::{Error, Result};
+use crate::exec::Executor;
+use crate::filters::scratch;
+use crate::options::Filter;
+
+/// Parts of a chunk, and what becomes of them.
+pub(crate) trait Parts {
+    /// The bytes of the chunk that part `number` is, or `None` behind the last part. Parts are in
+    /// ascending order.
+    fn range(&self, number: usize) -> Option<Range<usize>>;
+
+    /// Where the bytes of the part shall go as they are; its length is that of the range. `None`
+    /// when they shall be [taken](Parts::take) instead.
+    fn room(&mut self, number: usize) -> Option<&mut [u8]>;
+
+    /// Takes the bytes of a part.
+    fn take(&mut self, number: usize, bytes: &[u8]);
+}
+
+impl Decoder {
+    /// Decodes parts of a chunk.
+    pub(crate) fn read_parts(&mut self, chunk: &[u8], parts: &mut dyn Parts) -> Result<()> {
+        let header = Header::parse(chunk)?;
+        let chunk = header.whole_chunk(chunk)?;
+        match header.content {
+            Content::VariableBlocks => Err(variable_blocks()),
+            Content::Blocks => {
+                let dict = dictionary(&header, chunk)?;
+                let layout = Layout::parse(&header, chunk)?.with_dictionary(dict);
+                let bytes_of = |block| {
+                    let start = layout.block_start(block)?;
+                    Ok((start, chunk.get(start..).unwrap_or_default()))
+                };
+                let reader = BlockReader::new(&header, dict, self.shape.as_ref(), &self.registry)?;
+                let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
+                self.decode_parts(&header, &blocks, parts)
+            }
+            _ => each(&mut self.parts, &header, parts, |range, dst| {
+                special::fill(&header, chunk, range, dst)
+            }),
+        }
+    }
+
+    /// The same for a chunk that is stored elsewhere: `fetch` is asked for the bytes of the blocks
+    /// that hold the parts, and no others.
+    pub(crate) fn read_lazy_parts(
+        &mut self,
+        lazy: &LazyChunk,
+        mut fetch: impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+        parts: &mut dyn Parts,
+    ) -> Result<()> {
+        let header = lazy.header();
+        match header.content {
+            Content::Blocks => {}
+            Content::Stored => {
+                let payload = header.header_len();
+                return each(&mut self.parts, header, parts, |range, dst| {
+                    let bytes = fetch(payload + range.start..payload + range.end)?;
+                    dst.copy_from_slice(bytes.get(..dst.len()).ok_or_else(too_few)?);
+                    Ok(())
+                });
+            }
+            _ => return Err(variable_blocks()),
+        }
+        let dict =
+            if header.dictionary { fetch_dictionary(header, &mut fetch)? } else { Vec::new() };
+        let layout = Layout::parse(header, lazy.prefix())?.with_dictionary(&dict);
+        let fetched = fetch_blocks(lazy, parts, &mut fetch)?;
+        let bytes_of = |block: usize| match fetched.get(&block) {
+            Some((position, bytes)) => Ok((*position, bytes.as_slice())),
+            None => Err(too_few()),
+        };
+        let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
+        let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
+        self.decode_parts(header, &blocks, parts)
+    }
+
+    fn decode_parts<'a>(
+        &mut self,
+        header: &Header,
+        blocks: &Blocks<'a, impl Fn(usize) -> Result<(usize, &'a [u8])> + Sync>,
+        parts: &mut dyn Parts,
+    ) -> Result<()> {
+        self.limits.check_decoded(header.blocksize)?;
+        let first = match blocks.reader.pipeline.has_delta() {
+            true => decode_first(blocks, &mut self.workers, header)?,
+            false => Vec::new(),
+        };
+        worker::at_least(&mut self.workers, 1);
+        let (workers, geometry) = (&mut self.workers, header.geometry());
+        each(&mut self.parts, header, parts, |range, dst| {
+            let targets = Target::cover(geometry, &range, dst);
+            match workers.first_mut() {
+                Some(worker) => blocks.decode_here(worker, targets, &first),
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+/// The first block, which the others differ from.
+fn decode_first<'a>(
+    blocks: &Blocks<'a, impl Fn(usize) -> Result<(usize, &'a [u8])> + Sync>,
+    workers: &mut Vec<Worker>,
+    header: &Header,
+) -> Result<Vec<u8>> {
+    let mut first = vec![0; header.geometry().block_range(0).len()];
+    let target = Target::new(0, 0..first.len(), &mut first);
+    blocks.decode(&Executor::inline(), workers, vec![target])?;
+    Ok(first)
+}
+
+/// The stored bytes of all blocks that the parts touch, by number, with their positions.
+fn fetch_blocks(
+    lazy: &LazyChunk,
+    parts: &dyn Parts,
+    fetch: &mut impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+) -> Result<BTreeMap<usize, (usize, Vec<u8>)>> {
+    let header = lazy.header();
+    let mut fetched = BTreeMap::new();
+    let delta = header.slots.iter().any(|slot| slot.filter() == Some(Filter::Delta));
+    let ranges = (0..).map_while(|number| parts.range(number));
+    let blocks = ranges.flat_map(|range| header.geometry().blocks_of(&range));
+    for block in delta.then_some(0).into_iter().chain(blocks) {
+        if let Entry::Vacant(place) = fetched.entry(block) {
+            let extent = lazy.block_extent(block)?;
+            place.insert((extent.start, fetch(extent)?));
+        }
+    }
+    Ok(fetched)
+}
+
+/// Has every part filled, and handed on.
+fn each(
+    buffer: &mut Vec<u8>,
+    header: &Header,
+    parts: &mut dyn Parts,
+    mut fill: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let mut number = 0;
+    while let Some(range) = parts.range(number) {
+        if range.start > range.end || range.end > header.nbytes {
+            return Err(Error::invalid(format!(
+                "bytes {range:?} are not inside of the chunk's {}",
+                header.nbytes
+            )));
+        }
+        match parts.room(number) {
+            Some(room) if room.len() == range.len() => fill(range, room)?,
+            _ => {
+                let decoded = scratch(buffer, range.len());
+                fill(range, decoded)?;
+                parts.take(number, decoded);
+            }
+        }
+        number += 1;
+    }
+    Ok(())
+}
+
+fn variable_blocks() -> Error {
+    Error::unsupported("parts of a chunk of variable-length blocks")
+}

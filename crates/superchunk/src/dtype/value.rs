@@ -1,0 +1,128 @@
+//! One item as text.
+
+use std::fmt::Write;
+
+use super::{ByteOrder, DKind, DType, Field};
+
+impl DType {
+    /// One item as text: numbers in full, moments as ISO 8601, text as it is, structures in
+    /// parentheses. Too few bytes read as if zeros followed.
+    #[must_use]
+    pub fn format_item(&self, bytes: &[u8]) -> String {
+        let mut item = bytes.get(..self.item_size).unwrap_or(bytes).to_vec();
+        item.resize(self.item_size, 0);
+        match self.kind {
+            DKind::Bool => if item == [0] { "False" } else { "True" }.to_owned(),
+            DKind::Int => signed(self.number(&item), self.item_size).to_string(),
+            DKind::Uint => self.number(&item).to_string(),
+            DKind::Float => float(self.number(&item), self.item_size),
+            DKind::Complex => {
+                let half = self.item_size / 2;
+                let (real, imaginary) = item.split_at_checked(half).unwrap_or_default();
+                let (real, imaginary) = (self.number(real), self.number(imaginary));
+                let (real, imaginary) = (float(real, half), float(imaginary, half));
+                let plus = if imaginary.starts_with('-') { "" } else { "+" };
+                format!("({real}{plus}{imaginary}j)")
+            }
+            DKind::Bytes => {
+                let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                printable(&String::from_utf8_lossy(item.get(..len).unwrap_or_default()))
+            }
+            DKind::Unicode => printable(&self.unicode(&item)),
+            DKind::Datetime { unit } => {
+                self.time(&item).map_or("NaT".to_owned(), |count| unit.moment(count))
+            }
+            DKind::Timedelta { unit } => {
+                self.time(&item).map_or("NaT".to_owned(), |count| unit.duration(count))
+            }
+            DKind::Void => item.iter().fold("0x".to_owned(), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            }),
+            DKind::Struct => {
+                let fields = self.fields.iter().map(|field| field.format(&item));
+                format!("({})", fields.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    /// Up to 16 bytes as an integer.
+    fn number(&self, bytes: &[u8]) -> u128 {
+        let join = |value: u128, byte: &u8| value << 8 | u128::from(*byte);
+        match self.order {
+            ByteOrder::Big => bytes.iter().fold(0, join),
+            _ => bytes.iter().rev().fold(0, join),
+        }
+    }
+
+    fn time(&self, item: &[u8]) -> Option<i64> {
+        let count = i64::try_from(signed(self.number(item), 8)).ok();
+        count.filter(|count| *count != i64::MIN)
+    }
+
+    fn unicode(&self, item: &[u8]) -> String {
+        let letters = item.chunks_exact(4).map(|letter| {
+            let code = u32::try_from(self.number(letter)).unwrap_or(0);
+            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+        });
+        letters.collect::<String>().trim_end_matches('\0').to_owned()
+    }
+}
+
+impl Field {
+    fn format(&self, item: &[u8]) -> String {
+        let bytes = item.get(self.offset..).unwrap_or_default();
+        self.format_array(bytes, &self.shape)
+    }
+
+    fn format_array(&self, bytes: &[u8], shape: &[usize]) -> String {
+        let Some((side, inner)) = shape.split_first() else { return self.dtype.format_item(bytes) };
+        let len = inner.iter().fold(self.dtype.item_size, |len, side| len.saturating_mul(*side));
+        let parts = (0..*side).map(|part| {
+            self.format_array(bytes.get(part.saturating_mul(len)..).unwrap_or_default(), inner)
+        });
+        format!("[{}]", parts.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The two's complement of `size` bytes.
+fn signed(value: u128, size: usize) -> i128 {
+    let bits = u32::try_from(8 * size.min(8)).unwrap_or(64);
+    let value = i128::try_from(value & ((1 << bits) - 1)).unwrap_or(0);
+    if value >> (bits - 1) == 1 { value - (1 << bits) } else { value }
+}
+
+fn float(bits: u128, size: usize) -> String {
+    let low = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);
+    let text = match size {
+        2 => short(&f64::from(half(u16::try_from(bits).unwrap_or(0)))),
+        4 => short(&f32::from_bits(u32::try_from(bits).unwrap_or(0))),
+        8 => short(&f64::from_bits(low(bits))),
+        _ => return format!("0x{bits:0width$x}", width = 2 * size),
+    };
+    text.replace("NaN", "nan")
+}
+
+/// The shortest digits that read back as the same value.
+fn short(value: &impl std::fmt::Debug) -> String {
+    format!("{value:?}")
+}
+
+/// A 16-bit float, exactly.
+fn half(bits: u16) -> f32 {
+    let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 0x1f, bits & 0x3ff);
+    let magnitude = match exponent {
+        0 => f32::from(fraction) * 2f32.powi(-24),
+        0x1f if fraction == 0 => f32::INFINITY,
+        0x1f => f32::NAN,
+        _ => f32::from(fraction + 0x400) * 2f32.powi(i32::from(exponent) - 25),
+    };
+    if sign == 1 { -magnitude } else { magnitude }
+}
+
+/// Text without what would disturb a terminal.
+fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
+}

@@ -1,0 +1,196 @@
+//! Reading boxes, slices and lists of indexes.
+
+use super::NdArray;
+use super::geometry::{product, strides};
+use super::pick::Picks;
+use super::select::{AxisSlice, Selection};
+use crate::dtype::{ByteOrder, Element};
+use crate::error::{Error, Result};
+
+/// A chunk of an array: the box it is, and its items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkBox {
+    /// The first index of the box along each axis.
+    pub start: Vec<u64>,
+    /// The length of the box; shorter than a chunk at the far edges.
+    pub shape: Vec<usize>,
+    /// Its items in C order.
+    pub bytes: Vec<u8>,
+}
+
+impl NdArray {
+    /// Reads the items from `start` up to but without `stop` into `dst`, in C order; it has exactly
+    /// their length.
+    pub fn read_box(&self, start: &[u64], stop: &[u64], dst: &mut [u8]) -> Result<()> {
+        self.read_into(&Selection::from_box(start, stop), dst)
+    }
+
+    /// Reads a box into a buffer whose axes have these strides, in bytes. Bytes between the items
+    /// stay as they are.
+    pub fn read_box_strided(
+        &self,
+        start: &[u64],
+        stop: &[u64],
+        dst: &mut [u8],
+        strides: &[usize],
+    ) -> Result<()> {
+        let selection = Selection::from_box(start, stop);
+        let picks = self.picks(&selection)?;
+        if strides.len() != picks.len() {
+            return Err(Error::invalid(format!(
+                "{} strides for {} dimensions",
+                strides.len(),
+                picks.len()
+            )));
+        }
+        let reach =
+            picks.iter().zip(strides).try_fold(self.item_size(), |reach, (picks, stride)| {
+                reach.checked_add(picks.count().saturating_sub(1).checked_mul(*stride)?)
+            });
+        let empty = picks.iter().any(|picks| picks.count() == 0);
+        if !empty && reach.is_none_or(|reach| reach > dst.len()) {
+            return Err(Error::invalid(format!(
+                "the box ends past the buffer, which has {} bytes",
+                dst.len()
+            )));
+        }
+        self.view().read(&picks, dst, strides)
+    }
+
+    /// Reads a selection into `dst`, in C order; it has exactly the length of the items.
+    pub fn read_into(&self, selection: &Selection, dst: &mut [u8]) -> Result<()> {
+        let picks = self.picks(selection)?;
+        self.read_picks(&picks, dst)?;
+        let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
+        for (axis, _) in turned(selection) {
+            turn(dst, &counts, axis, self.item_size());
+        }
+        Ok(())
+    }
+
+    /// The items of a selection in C order, and their shape.
+    pub fn read_bytes(&self, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>)> {
+        let mut bytes = vec![0; self.selected_len(selection)?];
+        self.read_into(selection, &mut bytes)?;
+        Ok((selection.shape(), bytes))
+    }
+
+    /// The items of a selection in C order, as numbers of this machine's byte order. `T` must be the
+    /// array's type.
+    pub fn read<T: Element>(&self, selection: &Selection) -> Result<Vec<T>> {
+        self.check_type::<T>()?;
+        let len = self.selected_len(selection)?;
+        let mut items: Vec<T> = bytemuck::zeroed_vec(len / size_of::<T>());
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut items);
+        self.read_into(selection, bytes)?;
+        if ![ByteOrder::native(), ByteOrder::Irrelevant].contains(&self.dtype.byte_order()) {
+            bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+        }
+        Ok(items)
+    }
+
+    /// All items in C order.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        Ok(self.read_bytes(&Selection::all(self.shape()))?.1)
+    }
+
+    /// The items at all combinations of some indexes of each axis, in any order and as often as they
+    /// occur (NumPy's `ix_`), in C order.
+    pub fn read_orthogonal(&self, indexes: &[&[u64]]) -> Result<Vec<u8>> {
+        let picks = self.orthogonal_picks(indexes)?;
+        let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
+        let mut bytes = vec![0; self.bytes_of(&counts)?];
+        self.read_picks(&picks, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Every chunk, in order.
+    pub fn chunks(&self) -> impl Iterator<Item = Result<ChunkBox>> + '_ {
+        (0..self.geometry.chunk_count).map(|number| {
+            let start = self.geometry.chunk_start(number);
+            let shape = self.geometry.chunk_extent(&start);
+            self.bytes_of(&shape)?;
+            let bytes = self.view().read_box(&start, &shape)?;
+            Ok(ChunkBox { start, shape, bytes })
+        })
+    }
+
+    /// The picks of a selection, checked.
+    pub(super) fn picks(&self, selection: &Selection) -> Result<Vec<Picks>> {
+        selection.check(self.shape())?;
+        selection.axes().iter().map(Picks::from_slice).collect()
+    }
+
+    pub(super) fn orthogonal_picks(&self, indexes: &[&[u64]]) -> Result<Vec<Picks>> {
+        if indexes.len() != self.ndim() {
+            return Err(Error::invalid(format!(
+                "{} lists of indexes for {} dimensions",
+                indexes.len(),
+                self.ndim()
+            )));
+        }
+        let axes = indexes.iter().zip(self.shape()).enumerate();
+        axes.map(|(axis, (list, side))| Picks::from_list(list, axis, *side)).collect()
+    }
+
+    /// Refuses a Rust type that is not the array's.
+    pub(super) fn check_type<T: Element>(&self) -> Result<()> {
+        let wanted = T::dtype().with_order(self.dtype.byte_order());
+        if wanted == self.dtype {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("the items are `{}`, not `{wanted}`", self.dtype)))
+    }
+
+    /// The bytes of a box, if they are within the limits.
+    pub(super) fn bytes_of(&self, counts: &[usize]) -> Result<usize> {
+        let len = product(counts, self.item_size())
+            .ok_or_else(|| Error::limit("more bytes than the memory can hold"))?;
+        self.frame.check_memory(len)?;
+        Ok(len)
+    }
+
+    fn selected_len(&self, selection: &Selection) -> Result<usize> {
+        let counts: Vec<usize> = self.picks(selection)?.iter().map(Picks::count).collect();
+        self.bytes_of(&counts)
+    }
+
+    fn read_picks(&self, picks: &[Picks], dst: &mut [u8]) -> Result<()> {
+        let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
+        check_len(&counts, self.item_size(), dst.len())?;
+        self.view().read(picks, dst, &strides(&counts, self.item_size()))
+    }
+}
+
+/// Refuses a buffer that is not as long as a box.
+pub(super) fn check_len(counts: &[usize], item_size: usize, len: usize) -> Result<()> {
+    if product(counts, item_size) == Some(len) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the buffer has {len} bytes, items of {item_size} bytes in shape {counts:?} have other many"
+    )))
+}
+
+/// The axes that are wanted in descending order.
+pub(super) fn turned(selection: &Selection) -> impl Iterator<Item = (usize, &AxisSlice)> {
+    selection.axes().iter().enumerate().filter(|(_, axis)| axis.step < 0)
+}
+
+/// Turns the order of an axis of a buffer in C order.
+pub(super) fn turn(bytes: &mut [u8], counts: &[usize], axis: usize, item_size: usize) {
+    let inner = counts.get(axis + 1..).unwrap_or_default();
+    let len = product(inner, item_size).unwrap_or(0);
+    let count = counts.get(axis).copied().unwrap_or(1);
+    if len == 0 || count < 2 {
+        return;
+    }
+    for rows in bytes.chunks_exact_mut(len * count) {
+        for row in 0..count / 2 {
+            let (front, back) =
+                rows.split_at_mut_checked(len * (count - 1 - row)).unwrap_or_default();
+            let front = front.get_mut(len * row..len * (row + 1)).unwrap_or_default();
+            front.swap_with_slice(back.get_mut(..len).unwrap_or_default());
+        }
+    }
+}

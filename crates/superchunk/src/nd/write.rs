@@ -1,0 +1,100 @@
+//! Writing boxes, slices and lists of indexes. A chunk that is written in full is not decoded first.
+
+use super::NdArray;
+use super::assemble::pack;
+use super::geometry::{Geometry, strides};
+use super::pick::{Group, Picks};
+use super::read::{check_len, turn, turned};
+use super::select::Selection;
+use super::view::{Odometer, block_parts, chosen};
+use crate::dtype::{ByteOrder, Element};
+use crate::error::Result;
+
+impl NdArray {
+    /// Writes the items from `start` up to but without `stop`; `bytes` are theirs, in C order.
+    pub fn write_box(&mut self, start: &[u64], stop: &[u64], bytes: &[u8]) -> Result<()> {
+        self.write_bytes(&Selection::from_box(start, stop), bytes)
+    }
+
+    /// Writes a selection; `bytes` are its items in C order.
+    pub fn write_bytes(&mut self, selection: &Selection, bytes: &[u8]) -> Result<()> {
+        let picks = self.picks(selection)?;
+        let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
+        check_len(&counts, self.item_size(), bytes.len())?;
+        if turned(selection).next().is_none() {
+            return self.write_picks(&picks, bytes);
+        }
+        let mut bytes = bytes.to_vec();
+        for (axis, _) in turned(selection) {
+            turn(&mut bytes, &counts, axis, self.item_size());
+        }
+        self.write_picks(&picks, &bytes)
+    }
+
+    /// Writes a selection from numbers of this machine's byte order. `T` must be the array's type.
+    pub fn write<T: Element>(&mut self, selection: &Selection, items: &[T]) -> Result<()> {
+        self.check_type::<T>()?;
+        let bytes: &[u8] = bytemuck::cast_slice(items);
+        if [ByteOrder::native(), ByteOrder::Irrelevant].contains(&self.dtype.byte_order()) {
+            return self.write_bytes(selection, bytes);
+        }
+        let mut bytes = bytes.to_vec();
+        bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+        self.write_bytes(selection, &bytes)
+    }
+
+    /// Writes the items at all combinations of some indexes of each axis; `bytes` are theirs in C
+    /// order. Of an item that occurs twice the last value stays.
+    pub fn write_orthogonal(&mut self, indexes: &[&[u64]], bytes: &[u8]) -> Result<()> {
+        let picks = self.orthogonal_picks(indexes)?;
+        let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
+        check_len(&counts, self.item_size(), bytes.len())?;
+        self.write_picks(&picks, bytes)
+    }
+
+    fn write_picks(&mut self, picks: &[Picks], bytes: &[u8]) -> Result<()> {
+        let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
+        if counts.contains(&0) {
+            return Ok(());
+        }
+        let layer = self.layer_bytes();
+        let geometry = &self.geometry;
+        let strides = strides(&counts, geometry.item_size);
+        let groups: Vec<Vec<Group>> =
+            picks.iter().zip(&geometry.chunks).map(|(picks, side)| picks.groups(*side)).collect();
+        let numbers = touched_chunks(geometry, &groups);
+        let mut odometer = Odometer::new(groups.iter().map(Vec::len));
+        self.frame.change_chunks(
+            (self.layer, &layer),
+            numbers.iter().copied(),
+            |frame, number, buffer| {
+                let at = odometer.next().unwrap_or_default();
+                let here: Vec<Group> = chosen(&groups, at).copied().collect();
+                match is_covered(geometry, picks, number) {
+                    true => buffer.fill(0),
+                    false => drop(frame.read_chunk_into(number, buffer)?),
+                }
+                pack(geometry, &block_parts(geometry, picks, &here), (bytes, 0, &strides), buffer);
+                Ok(())
+            },
+        )
+    }
+}
+
+/// The numbers of the chunks that the picks lie in, in C order of the groups.
+fn touched_chunks(geometry: &Geometry, groups: &[Vec<Group>]) -> Vec<usize> {
+    let mut odometer = Odometer::new(groups.iter().map(Vec::len));
+    let mut numbers = Vec::new();
+    while let Some(at) = odometer.next() {
+        numbers.push(geometry.chunk_number(chosen(groups, at).map(|group| group.chunk)));
+    }
+    numbers
+}
+
+/// Whether the picks are all items of a chunk that lie in the array.
+fn is_covered(geometry: &Geometry, picks: &[Picks], number: usize) -> bool {
+    let start = geometry.chunk_start(number);
+    let extent = geometry.chunk_extent(&start);
+    let mut axes = picks.iter().zip(&start).zip(&extent);
+    axes.all(|((picks, start), extent)| picks.covers(*start, start + *extent as u64))
+}

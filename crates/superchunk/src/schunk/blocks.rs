@@ -1,0 +1,216 @@
+//! What arrays need of their chunks: many parts of one, and many chunks changed together.
+
+use std::ops::Range;
+
+use super::SuperChunk;
+use super::append::Stored;
+use super::fetch::{Held, Scratch, Source};
+use crate::chunk::Parts;
+use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
+use crate::error::{Error, Result};
+
+/// What a chunk becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The old chunk of this number, as it is.
+    Keep(usize),
+    /// Zeros.
+    Zeros,
+    /// What was put into the buffer.
+    Fresh,
+}
+
+impl SuperChunk {
+    /// Decodes parts of chunk `number` on this thread. Of a chunk that is not in memory only the
+    /// blocks that hold them are read, unless they are most of it.
+    pub(crate) fn read_parts(&self, number: usize, parts: &mut dyn Parts) -> Result<()> {
+        let read = match self.source(number) {
+            Ok(Source::Stored(slot)) => {
+                self.with_scratch(|scratch| self.read_stored_parts(number, slot, parts, scratch))
+            }
+            Ok(Source::Run(run, len)) => {
+                let fill = |range: Range<usize>, dst: &mut [u8]| {
+                    let inside = range.end <= len;
+                    if inside { self.write_run(run, range.start, dst) } else { Err(too_far(len)) }
+                };
+                each_part(parts, fill)
+            }
+            Ok(Source::Tail(bytes)) => each_part(parts, |range, dst| {
+                let part = bytes.get(range).ok_or_else(|| too_far(bytes.len()))?;
+                dst.copy_from_slice(part);
+                Ok(())
+            }),
+            Err(error) => Err(error),
+        };
+        read.map_err(|error| self.told(number, error))
+    }
+
+    fn read_stored_parts(
+        &self,
+        number: usize,
+        slot: u64,
+        parts: &mut dyn Parts,
+        Scratch { decoder, buffer }: &mut Scratch,
+    ) -> Result<()> {
+        let wanted: usize =
+            (0..).map_while(|part| parts.range(part)).map(|range| range.len()).sum();
+        match self.hold(number, slot, wanted, buffer)? {
+            Held::Whole(chunk) => decoder.read_parts(chunk, parts),
+            Held::Start(lazy, here) => {
+                let fetch = |wanted| self.fetch_range(slot, here, wanted);
+                decoder.read_lazy_parts(&lazy, fetch, parts)
+            }
+        }
+    }
+
+    /// Changes some chunks: `make` puts the new bytes of a chunk into a buffer, which has the size of
+    /// a chunk and any content. All are changed, or none. `layer` is what the caller knows of the
+    /// chunks: a metalayer, which must still be so.
+    pub(crate) fn change_chunks(
+        &mut self,
+        layer: (&str, &[u8]),
+        numbers: impl Iterator<Item = usize>,
+        mut make: impl FnMut(&Self, usize, &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.change(|this| {
+            this.check_layer(layer)?;
+            this.settle()?;
+            let mut bytes = vec![0; this.fixed_size()?];
+            let mut fresh: Vec<(usize, Stored)> = Vec::new();
+            for number in numbers {
+                let made = make(this, number, &mut bytes).and_then(|()| this.encode(&bytes));
+                match made {
+                    Ok(stored) => fresh.push((number, stored)),
+                    Err(error) => {
+                        fresh.into_iter().for_each(|(_, stored)| this.release(stored));
+                        return Err(error);
+                    }
+                }
+            }
+            let replaced = |(number, (entry, _)): (usize, Stored)| this.replace(number, entry);
+            fresh.into_iter().try_for_each(replaced)
+        })
+    }
+
+    /// Makes a new list of `count` chunks out of the old ones, and gives a metalayer, which must be
+    /// `layer`, other bytes. The first `unchanged` chunks stay; `make` says what each other one
+    /// becomes. All happens, or nothing.
+    pub(crate) fn remake_chunks(
+        &mut self,
+        (unchanged, count): (usize, usize),
+        layer: (&str, &[u8]),
+        content: &[u8],
+        mut make: impl FnMut(&Self, usize, &mut [u8]) -> Result<Change>,
+    ) -> Result<()> {
+        if count >= MAX_CHUNKS {
+            return Err(Error::limit(format!("a super-chunk has at most {MAX_CHUNKS} chunks")));
+        }
+        self.change(|this| {
+            this.check_layer(layer)?;
+            this.settle()?;
+            let size = this.fixed_size()?;
+            let mut bytes = vec![0; size];
+            let (mut entries, mut fresh) = (this.contents.entries.clone(), Vec::new());
+            let mut kept: Vec<bool> = (0..entries.len()).map(|old| old < unchanged).collect();
+            entries.truncate(unchanged.min(count));
+            for number in entries.len()..count {
+                let made = make(this, number, &mut bytes);
+                let entry =
+                    made.and_then(|change| this.entry_of(change, &bytes, &mut kept, &mut fresh));
+                match entry {
+                    Ok(entry) => entries.push(entry),
+                    Err(error) => {
+                        fresh.into_iter().for_each(|stored| this.release(stored));
+                        return Err(error);
+                    }
+                }
+            }
+            let gone = kept.iter().enumerate().filter(|(_, kept)| !**kept);
+            let gone: Vec<Stored> =
+                gone.filter_map(|(number, _)| this.stored(number).ok()).collect();
+            this.contents.entries = entries;
+            this.contents.nbytes = count as u64 * size as u64;
+            gone.into_iter().for_each(|stored| this.release(stored));
+            let layers = &mut this.contents.metalayers;
+            if let Some(layer) = layers.iter_mut().find(|found| found.name == layer.0) {
+                layer.content = content.to_vec();
+            }
+            Ok(())
+        })
+    }
+
+    fn entry_of(
+        &mut self,
+        change: Change,
+        bytes: &[u8],
+        kept: &mut [bool],
+        fresh: &mut Vec<Stored>,
+    ) -> Result<Entry> {
+        match change {
+            Change::Zeros => Ok(Entry::run(Run::Zeros)),
+            Change::Keep(number) => {
+                let seen = kept.get_mut(number).filter(|kept| !**kept);
+                *seen.ok_or_else(|| Error::invalid("a chunk cannot be kept twice"))? = true;
+                let entry = self.contents.entries.get(number).copied();
+                entry.ok_or_else(|| Error::invalid(format!("there is no chunk {number}")))
+            }
+            Change::Fresh => {
+                let stored = self.encode(bytes)?;
+                fresh.push(stored);
+                Ok(stored.0)
+            }
+        }
+    }
+
+    /// Refuses to change what another program has changed since the caller looked.
+    fn check_layer(&self, (name, content): (&str, &[u8])) -> Result<()> {
+        if self.metalayer(name) == Some(content) {
+            return Ok(());
+        }
+        Err(Error::invalid("another program has changed the array: refresh it"))
+    }
+
+    /// Whether chunks of the other one are as if they had been made here.
+    pub(crate) fn compresses_like(&self, other: &Self) -> bool {
+        self.contents.params == other.contents.params
+            && self.contents.item_size == other.contents.item_size
+            && self.contents.chunk_size == other.contents.chunk_size
+    }
+
+    /// Refuses to take more memory than the limits allow.
+    pub(crate) fn check_memory(&self, len: usize) -> Result<()> {
+        self.limits.check_decoded(len)
+    }
+
+    /// The size of every chunk.
+    fn fixed_size(&self) -> Result<usize> {
+        match self.contents.chunk_size {
+            ChunkSize::Fixed(size) => Ok(size),
+            _ => Err(Error::invalid("the chunks of this array have no size: it cannot be changed")),
+        }
+    }
+}
+
+/// Has every part filled, and handed on.
+fn each_part(
+    parts: &mut dyn Parts,
+    mut fill: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let (mut number, mut buffer) = (0, Vec::new());
+    while let Some(range) = parts.range(number) {
+        match parts.room(number) {
+            Some(room) if room.len() == range.len() => fill(range, room)?,
+            _ => {
+                buffer.resize(range.len(), 0);
+                fill(range, &mut buffer)?;
+                parts.take(number, &buffer);
+            }
+        }
+        number += 1;
+    }
+    Ok(())
+}
+
+fn too_far(len: usize) -> Error {
+    Error::invalid(format!("past the end of the chunk's {len} bytes"))
+}
