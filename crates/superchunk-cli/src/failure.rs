@@ -49,6 +49,8 @@ pub(crate) enum Failure {
     },
     /// All has been said already.
     Quiet(Exit),
+    /// Nothing failed: no more is wanted.
+    Enough,
 }
 
 impl Failure {
@@ -72,7 +74,9 @@ impl Failure {
 
     /// The operating system refused to do something with a file.
     pub(crate) fn io(doing: &str, path: &Path, error: io::Error) -> Self {
-        Self::Library(Error::io(format!("cannot {doing}"), error).within(path.display().to_string()))
+        Self::Library(
+            Error::io(format!("cannot {doing}"), error).within(path.display().to_string()),
+        )
     }
 
     /// Data could not be written to stdout.
@@ -86,13 +90,14 @@ impl Failure {
             Self::Library(error) if is_broken_pipe(error) => None,
             Self::Library(error) => Some(exit_of(error.kind())),
             Self::Said { exit, .. } | Self::Quiet(exit) => Some(*exit),
+            Self::Enough => None,
         }
     }
 
     /// The message, in the lines that are printed.
     pub(crate) fn render(&self, style: Style) -> Option<String> {
         let (message, place, help) = match self {
-            Self::Quiet(_) => return None,
+            Self::Quiet(_) | Self::Enough => return None,
             Self::Said { message, help, .. } => (message.as_str(), None, help.clone()),
             Self::Library(error) => {
                 (error.message(), place_of(error), hint_of(error.kind()).map(str::to_owned))
@@ -134,7 +139,9 @@ fn hint_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Truncated => Some("the end is missing: was a copy or a download interrupted?"),
         ErrorKind::Unsupported => Some("`superchunk caps` lists what this build knows"),
         ErrorKind::LimitExceeded => Some("raise the limit with --limit-mem, if you trust the data"),
-        ErrorKind::Locked => Some("another program is writing to it: try again when it has finished"),
+        ErrorKind::Locked => {
+            Some("another program is writing to it: try again when it has finished")
+        }
         _ => None,
     }
 }

@@ -45,10 +45,6 @@ impl Style {
         self.wrap("1", text)
     }
 
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.wrap("2", text)
-    }
-
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -1,0 +1,186 @@
+//! Arrays: NumPy files and frames with axes. Everything N-d of the program passes through here.
+
+mod npy_file;
+mod write;
+
+pub(crate) use write::{Request, append, convert, copy, pack};
+
+use std::ops::Range;
+use std::path::Path;
+
+use superchunk::{AxisSlice, DType, Error, ErrorKind, NdArray, Selection, SuperChunk, npy};
+
+use crate::failure::Outcome;
+use crate::input::{Content, Input, to_usize};
+use crate::values::{guess, parse_dtype};
+use npy_file::NpyFile;
+
+/// About how many bytes are read at once.
+const PIECE: u64 = 1 << 20;
+/// The most bytes of rows that are held at once, unless a single row has more.
+const MOST: u64 = 64 << 20;
+
+/// An array.
+pub(crate) enum Array {
+    /// A frame with axes.
+    Frame(Box<NdArray>),
+    /// A NumPy file.
+    Npy(NpyFile),
+}
+
+/// The array that a frame is, or the frame if it is none.
+pub(crate) fn of_frame(frame: SuperChunk) -> Outcome<Result<Array, Box<SuperChunk>>> {
+    if !is_array(&frame) {
+        return Ok(Err(Box::new(frame)));
+    }
+    Ok(Ok(Array::Frame(Box::new(NdArray::from_superchunk(frame)?))))
+}
+
+/// The array of a `.npy` file.
+pub(crate) fn of_npy(path: &Path) -> Outcome<Array> {
+    Ok(Array::Npy(NpyFile::open(path)?))
+}
+
+/// Whether a frame is an array.
+pub(crate) fn is_array(frame: &SuperChunk) -> bool {
+    frame.metalayer("b2nd").is_some() || frame.metalayer("caterva").is_some()
+}
+
+/// The header of the NumPy file that holds the same items.
+pub(crate) fn npy_header(input: &Input) -> Outcome<Vec<u8>> {
+    let (dtype, shape) = type_and_shape(input)?;
+    Ok(npy::write_header(&dtype, &shape))
+}
+
+/// What an array of the same items is; those of no axes lie along one.
+fn type_and_shape(input: &Input) -> Outcome<(DType, Vec<u64>)> {
+    let dtype = match input.dtype() {
+        Some(text) => parse_dtype(&text)?,
+        None => guess(input.item_size())?,
+    };
+    let shape = match &input.content {
+        Content::Array(array) => array.shape().to_vec(),
+        _ => vec![input.len() / dtype.item_size().max(1) as u64],
+    };
+    Ok((dtype, shape))
+}
+
+impl Array {
+    pub(crate) fn frame(&self) -> Option<&SuperChunk> {
+        if let Self::Frame(array) = self { Some(array.superchunk()) } else { None }
+    }
+
+    pub(crate) fn shape(&self) -> &[u64] {
+        match self {
+            Self::Frame(array) => array.shape(),
+            Self::Npy(file) => &file.shape,
+        }
+    }
+
+    pub(crate) fn dtype(&self) -> String {
+        match self {
+            Self::Frame(array) => array.dtype().to_string(),
+            Self::Npy(file) => file.dtype.to_string(),
+        }
+    }
+
+    pub(crate) fn item_size(&self) -> usize {
+        match self {
+            Self::Frame(array) => array.item_size(),
+            Self::Npy(file) => file.dtype.item_size().max(1),
+        }
+    }
+
+    /// The shapes of chunks and blocks.
+    pub(crate) fn grid(&self) -> Option<(Vec<u64>, Vec<u64>)> {
+        let Self::Frame(array) = self else { return None };
+        let wide = |sides: &[usize]| sides.iter().map(|side| *side as u64).collect();
+        Some((wide(array.chunk_shape()), wide(array.block_shape())))
+    }
+
+    /// The bytes of all items.
+    pub(crate) fn len(&self) -> u64 {
+        let items = self.shape().iter().fold(1u64, |items, side| items.saturating_mul(*side));
+        items.saturating_mul(self.item_size() as u64)
+    }
+
+    /// The bytes of a row of the first axis.
+    pub(crate) fn row(&self) -> usize {
+        let rows = self.shape().first().copied().unwrap_or(1).max(1);
+        usize::try_from(self.len() / rows).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// A good number of bytes to read at once: whole rows, those of a chunk if they are not too many.
+    pub(crate) fn piece(&self) -> usize {
+        let row = self.row() as u64;
+        let rows = match self {
+            Self::Frame(array) => rows_at_once(array, row),
+            Self::Npy(_) => (PIECE / row).max(1),
+        };
+        usize::try_from(rows.saturating_mul(row)).unwrap_or(usize::MAX)
+    }
+
+    /// Reads whole rows of the first axis.
+    pub(crate) fn read(&self, range: Range<u64>, dst: &mut [u8]) -> Outcome {
+        let array = match self {
+            Self::Frame(array) => array,
+            Self::Npy(file) => return file.read(range, dst),
+        };
+        let row = self.row() as u64;
+        let (mut start, mut stop) = (vec![0; array.ndim()], array.shape().to_vec());
+        if let (Some(first), Some(last)) = (start.first_mut(), stop.first_mut()) {
+            (*first, *last) = (range.start / row, range.end.div_ceil(row));
+        }
+        Ok(array.read_box(&start, &stop, dst)?)
+    }
+
+    /// The shape of a slice, or of all.
+    pub(crate) fn shape_of(&self, slice: Option<&str>) -> Outcome<Vec<u64>> {
+        match slice {
+            Some(slice) => Ok(Selection::parse(slice, self.shape())?.shape()),
+            None => Ok(self.shape().to_vec()),
+        }
+    }
+
+    /// Calls `take` with the bytes of a slice in C order, piece by piece.
+    pub(crate) fn pieces_of(&self, slice: &str, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
+        let selection = Selection::parse(slice, self.shape())?;
+        let [first, rest @ ..] = selection.axes() else { return self.part(&selection, take) };
+        let row = rest.iter().fold(self.item_size() as u64, |len, axis| len * axis.count).max(1);
+        let rows = (PIECE / row).max(1);
+        let mut done = 0;
+        while done < first.count {
+            let count = rows.min(first.count - done);
+            let part = AxisSlice { start: ahead(first, done)?, count, ..*first };
+            let axes: Vec<AxisSlice> = std::iter::once(part).chain(rest.iter().copied()).collect();
+            self.part(&Selection::new(axes), take)?;
+            done += count;
+        }
+        Ok(())
+    }
+
+    fn part(&self, selection: &Selection, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
+        match self {
+            Self::Frame(array) => take(&array.read_bytes(selection)?.1),
+            Self::Npy(file) => file.select(selection, take),
+        }
+    }
+}
+
+/// How many rows of the first axis to handle at once: those of a chunk, if they are not too many.
+fn rows_at_once(array: &NdArray, row: u64) -> u64 {
+    let chunk = array.chunk_shape().first().map_or(1, |side| *side as u64);
+    chunk.clamp(1, (MOST / row.max(1)).max(1))
+}
+
+/// The `count`-th index of a slice.
+fn ahead(axis: &AxisSlice, count: u64) -> Outcome<u64> {
+    let at = i128::from(axis.start) + i128::from(axis.step) * i128::from(count);
+    let outside = |_| Error::new(ErrorKind::InvalidArgument, "the slice leaves the array");
+    Ok(u64::try_from(at).map_err(outside)?)
+}
+
+/// The bytes of a number of items, if the memory can hold them.
+fn bytes_of(items: u64, item_size: usize) -> Outcome<usize> {
+    to_usize(items.saturating_mul(item_size as u64))
+}

@@ -1,0 +1,149 @@
+//! The items of a `.npy` file, which are read where they are.
+
+use std::ops::Range;
+use std::path::Path;
+
+use superchunk::store::{FileReader, ReadAt};
+use superchunk::{DType, Error, Selection, npy};
+
+use super::{ahead, bytes_of};
+use crate::failure::Outcome;
+use crate::input::to_usize;
+
+/// More than the header of any `.npy` file that was seen.
+pub(super) const LONGEST_HEADER: usize = 1 << 20;
+
+/// An open `.npy` file.
+pub(crate) struct NpyFile {
+    pub(super) shape: Vec<u64>,
+    pub(super) dtype: DType,
+    items: Items,
+}
+
+enum Items {
+    /// From this byte of the file on, in C order.
+    File(FileReader, u64),
+    /// In C order, because those of the file are not.
+    Memory(Vec<u8>),
+}
+
+impl NpyFile {
+    /// Opens a file; items in Fortran order are brought to C order in memory.
+    pub(super) fn open(path: &Path) -> Outcome<Self> {
+        let named = |error: Error| error.within(path.display().to_string());
+        let reader = FileReader::open(path)?;
+        let len = reader.len()?;
+        let mut start = vec![0; to_usize(len.min(LONGEST_HEADER as u64))?];
+        reader.read_exact_at(0, &mut start)?;
+        let header = npy::read_header(&start).map_err(named)?;
+        let data_len = header.data_len().map_err(named)?;
+        let offset = header.data_offset as u64;
+        let found = len - offset.min(len);
+        if (data_len as u64) > found {
+            let words = format!("the array has {data_len} bytes, {found} are here");
+            return Err(named(Error::truncated(words).at("npy", "shape", 10)).into());
+        }
+        let items = if header.fortran_order && header.shape.len() > 1 {
+            let mut columns = vec![0; data_len];
+            reader.read_exact_at(offset, &mut columns)?;
+            Items::Memory(to_c_order(&columns, &header.shape, header.dtype.item_size()))
+        } else {
+            Items::File(reader, offset)
+        };
+        Ok(Self { shape: header.shape, dtype: header.dtype, items })
+    }
+
+    /// Reads bytes of the items, in C order.
+    pub(super) fn read(&self, range: Range<u64>, dst: &mut [u8]) -> Outcome {
+        match &self.items {
+            Items::File(reader, offset) => {
+                Ok(reader.read_exact_at(offset.saturating_add(range.start), dst)?)
+            }
+            Items::Memory(bytes) => {
+                let part = bytes.get(to_usize(range.start)?..to_usize(range.end)?);
+                let part = part.ok_or_else(|| Error::invalid("past the end of the array"))?;
+                dst.iter_mut().zip(part).for_each(|(to, from)| *to = *from);
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls `take` with the items of a selection: one call for each row of the last axis.
+    pub(super) fn select(
+        &self,
+        selection: &Selection,
+        take: &mut dyn FnMut(&[u8]) -> Outcome,
+    ) -> Outcome {
+        let size = self.dtype.item_size().max(1);
+        let Some((last, outer)) = selection.axes().split_last() else {
+            let mut item = vec![0; size];
+            self.read(0..size as u64, &mut item)?;
+            return take(&item);
+        };
+        if selection.axes().iter().any(|axis| axis.count == 0) {
+            return Ok(());
+        }
+        let side = self.shape.last().copied().unwrap_or(1);
+        let mut row = vec![0; bytes_of(side, size)?];
+        let mut index = vec![0u64; outer.len()];
+        loop {
+            let mut at = 0u64;
+            for ((number, axis), side) in index.iter().zip(outer).zip(&self.shape) {
+                at = at * side + ahead(axis, *number)?;
+            }
+            let start = at * side * size as u64;
+            self.read(start..start + row.len() as u64, &mut row)?;
+            let mut picked = Vec::with_capacity(bytes_of(last.count, size)?);
+            for number in 0..last.count {
+                let at = bytes_of(ahead(last, number)?, size)?;
+                picked.extend_from_slice(row.get(at..at + size).unwrap_or_default());
+            }
+            take(&picked)?;
+            if !advance(&mut index, outer.iter().map(|axis| axis.count)) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The next index in C order; tells whether there is one.
+fn advance(
+    index: &mut [u64],
+    sides: impl DoubleEndedIterator<Item = u64> + ExactSizeIterator,
+) -> bool {
+    for (part, side) in index.iter_mut().zip(sides).rev() {
+        *part += 1;
+        if *part < side {
+            return true;
+        }
+        *part = 0;
+    }
+    false
+}
+
+/// The items of an array whose first index varies fastest, with the last one varying fastest.
+pub(super) fn to_c_order(columns: &[u8], shape: &[u64], item_size: usize) -> Vec<u8> {
+    let mut rows = Vec::with_capacity(columns.len());
+    let mut index = vec![0u64; shape.len()];
+    for _ in 0..columns.len() / item_size.max(1) {
+        let parts = index.iter().zip(shape).rev();
+        let at = parts.fold(0u64, |at, (part, side)| at * side + part);
+        let at = usize::try_from(at).unwrap_or(usize::MAX).saturating_mul(item_size);
+        rows.extend_from_slice(columns.get(at..at.saturating_add(item_size)).unwrap_or_default());
+        advance(&mut index, shape.iter().copied());
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_become_rows() {
+        // The 2 x 3 array [[1, 2, 3], [4, 5, 6]] by columns.
+        assert_eq!(to_c_order(&[1, 4, 2, 5, 3, 6], &[2, 3], 1), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(to_c_order(&[1, 1, 2, 2], &[2, 1], 2), [1, 1, 2, 2]);
+        assert!(to_c_order(&[], &[0, 3], 4).is_empty());
+    }
+}

@@ -1,0 +1,260 @@
+//! Arrays in frames, made and extended without holding more than some rows.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use superchunk::frame::{Durability, Kind};
+use superchunk::{Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
+
+use super::npy_file::{LONGEST_HEADER, to_c_order};
+use super::{Array, rows_at_once, type_and_shape};
+use crate::context::Context;
+use crate::encoding::EncodingArgs;
+use crate::failure::{Failure, Outcome};
+use crate::input::{Content, Input, to_usize};
+use crate::replace::{Scratch, replace};
+use crate::source::Source;
+use crate::target::Target;
+use crate::values::parse_dtype;
+use crate::verbs::append::packed;
+use crate::verbs::pack::size_of_path;
+
+/// What is to become an array in a frame.
+pub(crate) struct Request<'a> {
+    pub(crate) encoding: &'a EncodingArgs,
+    /// The type and shape of plain bytes; NumPy files tell theirs.
+    pub(crate) raw: Option<(&'a str, Vec<u64>)>,
+    pub(crate) chunks: &'a [usize],
+    pub(crate) blocks: &'a [usize],
+    pub(crate) attributes: &'a [(String, Value)],
+    pub(crate) force: bool,
+}
+
+/// Fills a buffer with the next bytes.
+type Fill<'a> = dyn FnMut(&mut [u8]) -> Outcome + 'a;
+
+/// Packs an array that comes from front to back; returns its length, decoded and stored.
+pub(crate) fn pack(
+    source: &mut Source,
+    request: &Request<'_>,
+    target: &Target,
+    context: &Context,
+) -> Outcome<(u64, u64)> {
+    let (dtype, shape, by_columns) = match &request.raw {
+        Some((dtype, shape)) => (parse_dtype(dtype)?, shape.clone(), false),
+        None => {
+            let header = take_header(source)?;
+            (header.dtype, header.shape.clone(), header.fortran_order && header.shape.len() > 1)
+        }
+    };
+    let options = options_of(request, dtype.item_size(), context)?;
+    let mut progress = context.progress("packing", source.total);
+    let mut next = |buffer: &mut [u8]| {
+        let found = source.fill(buffer)?;
+        progress.add(found);
+        if found == buffer.len() {
+            return Ok(());
+        }
+        let words = format!("the array needs {} bytes more", buffer.len() - found);
+        Err(Error::truncated(words).at("npy", "shape", 10).into())
+    };
+    let mut make = |path: &Path, options: &NdOptions| -> Outcome<NdArray> {
+        let mut array = NdArray::create(path, &shape, &dtype, options)?;
+        for (name, value) in request.attributes {
+            array.superchunk_mut().set_value(name, value)?;
+        }
+        if by_columns {
+            fill_by_columns(&mut array, &mut next)?;
+        } else {
+            fill(&mut array, &mut next)?;
+        }
+        Ok(array)
+    };
+    if let Target::Path(path) = target {
+        return replace(path, request.force, |temporary| {
+            let array = make(temporary, &options)?;
+            let nbytes = len_of(&array);
+            array.close()?;
+            Ok((nbytes, size_of_path(temporary)))
+        });
+    }
+    let scratch = Scratch::new();
+    let mut options = options;
+    options.frame.durability = Durability::Process;
+    let array = make(scratch.path(), &options)?;
+    let stored = crate::verbs::pack::write_frame(array.superchunk(), target, request.force)?;
+    Ok((len_of(&array), stored))
+}
+
+/// Makes an array in a frame of a NumPy file, a frame or plain bytes.
+pub(crate) fn convert(
+    input: &Input,
+    encoding: &EncodingArgs,
+    path: &Path,
+    force: bool,
+    context: &Context,
+) -> Outcome {
+    let (dtype, shape) = type_and_shape(input)?;
+    let request = Request { encoding, raw: None, chunks: &[], blocks: &[], attributes: &[], force };
+    let options = options_of(&request, dtype.item_size(), context)?;
+    replace(path, force, |temporary| {
+        let mut array = NdArray::create(temporary, &shape, &dtype, &options)?;
+        for name in input.frame().into_iter().flat_map(SuperChunk::value_names) {
+            let value = input.need_frame()?.value_bytes(name)?;
+            array.superchunk_mut().set_value_bytes(name, &value)?;
+        }
+        let mut at = 0;
+        fill(&mut array, &mut |buffer| {
+            let end = at + buffer.len() as u64;
+            input.read(at..end, buffer)?;
+            at = end;
+            Ok(())
+        })?;
+        Ok(array.close()?)
+    })
+}
+
+/// Copies a frame, array or not, with other parameters; chunks move as they are where none changed.
+pub(crate) fn copy(
+    input: &Input,
+    path: &Path,
+    encoding: &EncodingArgs,
+    kind: Kind,
+    context: &Context,
+) -> Outcome {
+    if let Content::Array(array) = &input.content
+        && let Array::Frame(array) = array
+    {
+        refuse_sizes(encoding)?;
+        let mut options = array.options();
+        options.frame = encoding.over(options.frame, context)?.with_kind(kind);
+        return Ok(array.copy_to(path, &options).and_then(NdArray::close)?);
+    }
+    let frame = input.need_frame()?;
+    let options = encoding.over(frame.frame_options(), context)?.with_kind(kind);
+    Ok(frame.copy_to(path, &options).and_then(SuperChunk::close)?)
+}
+
+/// Appends files to an array, along its first axis, all of them or none.
+pub(crate) fn append(frame: SuperChunk, inputs: &[OsString], context: &Context) -> Outcome<u64> {
+    let mut array = NdArray::from_superchunk(frame)?;
+    let before = len_of(&array);
+    let done = inputs.iter().try_for_each(|input| append_one(&mut array, input, context));
+    if let Err(failure) = done {
+        // Dropping it would commit what came so far.
+        std::mem::forget(array);
+        return Err(failure);
+    }
+    let added = len_of(&array) - before;
+    array.close()?;
+    Ok(added)
+}
+
+fn append_one(array: &mut NdArray, input: &OsString, context: &Context) -> Outcome {
+    let row = row_of(array);
+    let piece = to_usize(rows_at_once(array, row).saturating_mul(row))?;
+    let (dtype, shape) = (array.dtype().to_string(), array.shape().to_vec());
+    let mut put = |bytes: &[u8]| {
+        if !(bytes.len() as u64).is_multiple_of(row.max(1)) {
+            let words = format!("the data does not end with a whole row of {row} bytes");
+            return Err(Failure::usage(words).with_help("nothing was appended"));
+        }
+        Ok(array.append(0, bytes)?)
+    };
+    let Some(packed) = packed(input, context)? else {
+        let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
+        let mut progress = context.progress("appending", source.total);
+        return source.pieces(piece, &mut progress, put);
+    };
+    if let Content::Array(other) = &packed.content {
+        let (theirs, rows) = (other.dtype(), other.shape());
+        if dtype != theirs || shape.get(1..) != rows.get(1..) {
+            return Err(Failure::usage(format!(
+                "{theirs} of shape {rows:?} does not go behind {dtype} of shape {shape:?}"
+            )));
+        }
+    }
+    packed.pieces(&mut put)
+}
+
+fn options_of(request: &Request<'_>, item_size: usize, context: &Context) -> Outcome<NdOptions> {
+    refuse_sizes(request.encoding)?;
+    let mut options = NdOptions::new(request.encoding.fresh(item_size, context)?);
+    if !request.chunks.is_empty() {
+        options = options.with_chunks(request.chunks);
+    }
+    if !request.blocks.is_empty() {
+        options = options.with_blocks(request.blocks);
+    }
+    Ok(options)
+}
+
+fn refuse_sizes(encoding: &EncodingArgs) -> Outcome {
+    if encoding.chunk_size.is_none() && encoding.block_size.is_none() {
+        return Ok(());
+    }
+    Err(Failure::usage("the chunks and blocks of an array have shapes, not sizes")
+        .with_help("give them to `pack`, like --chunks 100,100 --blocks 10,100"))
+}
+
+/// Reads the header of a NumPy file; the items come next.
+fn take_header(source: &mut Source) -> Outcome<npy::NpyHeader> {
+    let mut len = 1 << 12;
+    loop {
+        match npy::read_header(source.peek(len)?) {
+            Err(error) if error.kind() == ErrorKind::Truncated && len < LONGEST_HEADER => len *= 16,
+            Err(error) => return Err(error.into()),
+            Ok(header) => {
+                source.fill(&mut vec![0; header.data_offset])?;
+                return Ok(header);
+            }
+        }
+    }
+}
+
+fn len_of(array: &NdArray) -> u64 {
+    array.item_count() * array.item_size() as u64
+}
+
+fn row_of(array: &NdArray) -> u64 {
+    let rest = array.shape().iter().skip(1).product::<u64>();
+    rest * array.item_size() as u64
+}
+
+/// Writes all items in C order, some rows at a time.
+fn fill(array: &mut NdArray, next: &mut Fill<'_>) -> Outcome {
+    if len_of(array) == 0 {
+        return Ok(());
+    }
+    let row = row_of(array);
+    let rows = rows_at_once(array, row);
+    let shape = array.shape().to_vec();
+    let Some(count) = shape.first().copied() else {
+        let mut item = vec![0; array.item_size()];
+        next(&mut item)?;
+        return Ok(array.write_box(&[], &[], &item)?);
+    };
+    let mut buffer = vec![0; to_usize(rows.min(count).saturating_mul(row))?];
+    let (mut start, mut stop) = (vec![0; shape.len()], shape);
+    let mut at = 0;
+    while at < count {
+        let end = (at + rows).min(count);
+        let part = buffer.get_mut(..to_usize((end - at) * row)?).unwrap_or_default();
+        next(part)?;
+        if let (Some(first), Some(last)) = (start.first_mut(), stop.first_mut()) {
+            (*first, *last) = (at, end);
+        }
+        array.write_box(&start, &stop, part)?;
+        at = end;
+    }
+    Ok(())
+}
+
+/// The same for items whose first index varies fastest: only all of them can be turned.
+fn fill_by_columns(array: &mut NdArray, next: &mut Fill<'_>) -> Outcome {
+    let mut columns = vec![0; to_usize(len_of(array))?];
+    next(&mut columns)?;
+    let rows = to_c_order(&columns, array.shape(), array.item_size());
+    let shape = array.shape().to_vec();
+    Ok(array.write_box(&vec![0; shape.len()], &shape, &rows)?)
+}

@@ -1,0 +1,254 @@
+//! What a location holds, opened for reading: frames, chunks, arrays, plain bytes.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use superchunk::chunk::{Decoder, Header};
+use superchunk::detect::{self, Detected, Format};
+use superchunk::store::{FileReader, ReadAt};
+use superchunk::{Error, SuperChunk};
+
+use crate::arrays::{self, Array};
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::location::Location;
+use crate::replace::Scratch;
+use crate::span::Span;
+
+/// How much of plain bytes is read at once.
+const PIECE: usize = 1 << 20;
+
+/// Something opened.
+pub(crate) struct Input {
+    /// How to call it.
+    pub(crate) name: String,
+    /// Where it is, which for stdin is a temporary file.
+    pub(crate) path: PathBuf,
+    /// What it was recognised as.
+    pub(crate) detected: Detected,
+    /// What it holds.
+    pub(crate) content: Content,
+    /// The slice that was asked for.
+    pub(crate) slice: Option<String>,
+    /// The most bytes to decode at once.
+    most: usize,
+    /// Keeps the bytes of stdin.
+    _spool: Option<Scratch>,
+}
+
+/// What something holds.
+pub(crate) enum Content {
+    /// A frame that is no array.
+    Frame(Box<SuperChunk>),
+    /// A chunk, whole.
+    Chunk(Box<StoredChunk>),
+    /// An array of any number of axes.
+    Array(Array),
+    /// Plain bytes.
+    Raw(RawFile),
+}
+
+/// A chunk in memory.
+pub(crate) struct StoredChunk {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) header: Header,
+    decoder: RefCell<Decoder>,
+}
+
+/// A file of plain bytes.
+pub(crate) struct RawFile {
+    reader: FileReader,
+    len: u64,
+}
+
+impl Input {
+    /// Opens a location.
+    pub(crate) fn open(location: &Location, context: &Context) -> Outcome<Self> {
+        if let Some(inner) = &location.inner {
+            let words =
+                format!("`{}` has nothing inside that is called `{inner}`", location.name());
+            return Err(Failure::said(Exit::Unsupported, words)
+                .with_help("frames, chunks and arrays have no parts with names"));
+        }
+        let (path, spool) = match &location.path {
+            Some(path) => (path.clone(), None),
+            None => {
+                let spool = spool_stdin()?;
+                (spool.path().to_owned(), Some(spool))
+            }
+        };
+        let detected = detect::path(&path)?;
+        let content = open_as(detected.format, &path, context)?;
+        let (name, slice) = (location.name(), location.slice.clone());
+        let most = context.limits().max_decoded;
+        Ok(Self { name, path, detected, content, slice, most, _spool: spool })
+    }
+
+    /// The super-chunk behind it, if there is one.
+    pub(crate) fn frame(&self) -> Option<&SuperChunk> {
+        match &self.content {
+            Content::Frame(frame) => Some(frame),
+            Content::Array(array) => array.frame(),
+            Content::Chunk(_) | Content::Raw(_) => None,
+        }
+    }
+
+    /// The super-chunk behind it, or a failure that says that there is none.
+    pub(crate) fn need_frame(&self) -> Outcome<&SuperChunk> {
+        self.frame().ok_or_else(|| {
+            let words = format!("`{}` is no frame: {}", self.name, self.detected.reason);
+            Failure::said(Exit::Unsupported, words)
+                .with_help("make one of it with `superchunk pack`")
+        })
+    }
+
+    /// The bytes of one item.
+    pub(crate) fn item_size(&self) -> usize {
+        match &self.content {
+            Content::Frame(frame) => frame.item_size(),
+            Content::Chunk(chunk) => chunk.header.item_size().max(1),
+            Content::Array(array) => array.item_size(),
+            Content::Raw(_) => 1,
+        }
+    }
+
+    /// The decoded length.
+    pub(crate) fn len(&self) -> u64 {
+        match &self.content {
+            Content::Frame(frame) => frame.len(),
+            Content::Chunk(chunk) => chunk.header.len() as u64,
+            Content::Array(array) => array.len(),
+            Content::Raw(file) => file.len,
+        }
+    }
+
+    /// How items are to be printed, if the data tells.
+    pub(crate) fn dtype(&self) -> Option<String> {
+        match &self.content {
+            Content::Array(array) => Some(array.dtype()),
+            Content::Frame(frame) => frame.value("dtype").ok()?.as_str().map(str::to_owned),
+            Content::Chunk(_) | Content::Raw(_) => None,
+        }
+    }
+
+    /// A good number of bytes to read at once, a multiple of what can be read.
+    pub(crate) fn piece(&self) -> usize {
+        match &self.content {
+            Content::Frame(frame) => frame.chunk_size().unwrap_or(PIECE),
+            Content::Array(array) => array.piece(),
+            Content::Chunk(_) | Content::Raw(_) => PIECE,
+        }
+    }
+
+    /// What can be read at once is a multiple of this many bytes: a row of an array, else an item.
+    pub(crate) fn unit(&self) -> usize {
+        match &self.content {
+            Content::Array(array) => array.row(),
+            _ => self.item_size(),
+        }
+    }
+
+    /// Reads decoded bytes, in C order; an array only whole rows of its first axis.
+    pub(crate) fn read(&self, range: Range<u64>, dst: &mut [u8]) -> Outcome {
+        match &self.content {
+            Content::Frame(frame) => Ok(frame.read_bytes(range, dst)?),
+            Content::Array(array) => array.read(range, dst),
+            Content::Raw(file) => Ok(file.reader.read_exact_at(range.start, dst)?),
+            Content::Chunk(chunk) => {
+                let range = to_usize(range.start)?..to_usize(range.end)?;
+                chunk.decoder.borrow_mut().read_bytes(&chunk.bytes, range, dst)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls `take` with the decoded bytes, or those of the slice, piece by piece.
+    pub(crate) fn pieces(&self, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
+        match (&self.content, &self.slice) {
+            (Content::Array(array), Some(slice)) => array.pieces_of(slice, take),
+            (_, Some(slice)) => {
+                let span = Span::parse(slice, self.len() / self.item_size() as u64)?;
+                self.items(span, take)
+            }
+            (_, None) => self.bytes(0..self.len(), take),
+        }
+    }
+
+    /// Calls `take` with some of the items, piece by piece. Not for arrays.
+    pub(crate) fn items(&self, span: Span, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
+        let size = self.item_size() as u64;
+        if span.step == 1 {
+            return self.bytes(span.start * size..span.stop * size, take);
+        }
+        let mut item = vec![0; self.item_size()];
+        let mut at = span.start;
+        while at < span.stop {
+            self.read(at * size..(at + 1) * size, &mut item)?;
+            take(&item)?;
+            at = at.saturating_add(span.step);
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, range: Range<u64>, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
+        let piece = self.piece().max(1) as u64;
+        let longest = piece.min(range.end - range.start);
+        if longest > self.most as u64 {
+            let words = format!("decoding takes {longest} bytes, the limit is {}", self.most);
+            return Err(Error::limit(words).within(self.name.clone()).into());
+        }
+        let mut buffer = vec![0; to_usize(longest)?];
+        let mut at = range.start;
+        while at < range.end {
+            // Up to where a chunk ends: whole chunks decode fastest.
+            let end = ((at / piece + 1) * piece).min(range.end);
+            let part = buffer.get_mut(..to_usize(end - at)?).unwrap_or_default();
+            self.read(at..end, part)?;
+            take(part)?;
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
+    Ok(match format {
+        Format::Frame | Format::SparseFrame => {
+            let frame = context.open_options().open(path)?;
+            match arrays::of_frame(frame)? {
+                Ok(array) => Content::Array(array),
+                Err(frame) => Content::Frame(frame),
+            }
+        }
+        Format::Chunk => {
+            let bytes = std::fs::read(path).map_err(|error| Failure::io("read it", path, error))?;
+            let header = Header::parse(&bytes)?;
+            let decoder = Decoder::new().with_limits(context.limits());
+            let decoder = RefCell::new(decoder.with_executor(context.executor()));
+            Content::Chunk(Box::new(StoredChunk { bytes, header, decoder }))
+        }
+        Format::Npy => Content::Array(arrays::of_npy(path)?),
+        _ => {
+            let reader = FileReader::open(path)?;
+            let len = reader.len()?;
+            Content::Raw(RawFile { reader, len })
+        }
+    })
+}
+
+/// Copies stdin to a temporary file, because frames are not read from front to back.
+fn spool_stdin() -> Outcome<Scratch> {
+    let spool = Scratch::new();
+    let failed = |error| Failure::io("keep stdin in a temporary file", spool.path(), error);
+    let mut file = File::create_new(spool.path()).map_err(failed)?;
+    io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
+    Ok(spool)
+}
+
+/// A length that must fit the memory.
+pub(crate) fn to_usize(len: u64) -> Outcome<usize> {
+    usize::try_from(len).map_err(|_| Error::limit("more bytes than the memory has").into())
+}

@@ -1,0 +1,93 @@
+//! `LOCATION[::INNER][@SLICE]`: where data is, what of it is meant.
+//!
+//! `-` is stdin. A file whose name really contains `@` or `::` wins over the grammar.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// A parsed location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Location {
+    /// The file or folder; `None` is stdin.
+    pub(crate) path: Option<PathBuf>,
+    /// The node inside of it.
+    pub(crate) inner: Option<String>,
+    /// The part of it.
+    pub(crate) slice: Option<String>,
+}
+
+impl Location {
+    /// All of a file or folder; `None` is stdin.
+    pub(crate) fn whole(path: Option<PathBuf>) -> Self {
+        Self { path, inner: None, slice: None }
+    }
+
+    /// Reads a location as it was typed.
+    pub(crate) fn parse(given: &OsStr) -> Self {
+        let whole = Self::whole(Some(PathBuf::from(given)));
+        let exists = |path: &str| Path::new(path).symlink_metadata().is_ok();
+        let Some(text) = given.to_str() else { return whole };
+        if exists(text) {
+            return whole;
+        }
+        let (rest, slice) = match text.rsplit_once('@') {
+            Some((rest, slice)) if is_slice(slice) => (rest, Some(slice.to_owned())),
+            _ => (text, None),
+        };
+        let (place, inner) = match rest.split_once("::") {
+            Some((place, inner)) if !exists(rest) => (place, Some(inner.to_owned())),
+            _ => (rest, None),
+        };
+        let path = (place != "-").then(|| PathBuf::from(place));
+        Self { path, inner, slice }
+    }
+
+    /// How to call it in a sentence.
+    pub(crate) fn name(&self) -> String {
+        self.path.as_ref().map_or_else(|| "stdin".to_owned(), |path| path.display().to_string())
+    }
+}
+
+/// Numbers, colons, commas: nothing that a name would have behind its last `@`.
+fn is_slice(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_digit() || matches!(c, ':' | ',' | '-' | '.' | ' ');
+    !text.is_empty() && text.chars().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> (Option<&str>, Option<&str>, Option<&str>) {
+        let location = Location::parse(OsStr::new(text));
+        let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        (
+            location.path.map(|path| leak(path.display().to_string())),
+            location.inner.map(leak),
+            location.slice.map(leak),
+        )
+    }
+
+    #[test]
+    fn all_parts_are_optional() {
+        assert_eq!(parsed("a.b2frame"), (Some("a.b2frame"), None, None));
+        assert_eq!(parsed("a@1:2"), (Some("a"), None, Some("1:2")));
+        assert_eq!(parsed("a::x/y@0:3,:,-1"), (Some("a"), Some("x/y"), Some("0:3,:,-1")));
+        assert_eq!(parsed("-"), (None, None, None));
+        assert_eq!(parsed("-@5"), (None, None, Some("5")));
+        assert_eq!(parsed("me@home"), (Some("me@home"), None, None));
+    }
+
+    #[test]
+    fn a_file_of_that_name_wins() {
+        let folder = std::env::temp_dir().join(format!("superchunk-at-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let odd = folder.join("x@1:2");
+        std::fs::write(&odd, b"").unwrap();
+        let location = Location::parse(odd.as_os_str());
+        assert_eq!((location.path, location.slice), (Some(odd.clone()), None));
+        let inside = Location::parse(OsStr::new(&format!("{}@3", odd.display())));
+        assert_eq!((inside.path, inside.slice), (Some(odd), Some("3".to_owned())));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,152 @@
+//! What goes to stdout: text, tables, JSON documents, bytes.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use superchunk::Value;
+
+use crate::failure::{Failure, Outcome};
+
+/// The number of the JSON documents' description in `docs/cli.md`. It changes when a key changes its
+/// meaning or goes; new keys do not change it.
+const SCHEMA: u64 = 1;
+
+/// Writes text to stdout.
+pub(crate) fn print(text: &str) -> Outcome {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::stdout)
+}
+
+/// Stdout for many small writes of text.
+pub(crate) fn text() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::new(io::stdout().lock())
+}
+
+/// Stdout for bytes, which are not for the eyes.
+pub(crate) fn binary() -> Outcome<StdoutLock<'static>> {
+    if io::stdout().is_terminal() {
+        let words = "these are bytes, and stdout is a terminal";
+        return Err(
+            Failure::usage(words).with_help("write them to a file with -o FILE, or to a pipe")
+        );
+    }
+    Ok(io::stdout().lock())
+}
+
+/// A JSON document.
+#[derive(Debug)]
+pub(crate) struct Document(Vec<(Value, Value)>);
+
+impl Document {
+    /// The document of a command.
+    pub(crate) fn new(command: &str) -> Self {
+        Self(Vec::new()).with("schema", SCHEMA).with("command", command)
+    }
+
+    /// The same with one key more.
+    pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.0.push((key.into(), value.into()));
+        self
+    }
+
+    /// The same with one key more, if there is a value.
+    pub(crate) fn with_some(self, key: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// The same with one key more, null if there is no value.
+    pub(crate) fn with_or_null(self, key: &str, value: Option<impl Into<Value>>) -> Self {
+        let value = value.map_or(Value::Nil, Into::into);
+        self.with(key, value)
+    }
+
+    /// Writes it to stdout, on one line.
+    pub(crate) fn print(self) -> Outcome {
+        print(&format!("{}\n", Value::Map(self.0).to_json()))
+    }
+}
+
+/// A part of a document.
+pub(crate) fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+}
+
+/// A list of numbers.
+pub(crate) fn numbers(items: impl IntoIterator<Item = u64>) -> Value {
+    Value::Array(items.into_iter().map(Value::from).collect())
+}
+
+/// A list of texts.
+pub(crate) fn texts(items: impl IntoIterator<Item = String>) -> Value {
+    Value::Array(items.into_iter().map(Value::from).collect())
+}
+
+/// A number with few digits, for ratios and speeds.
+pub(crate) fn rounded(value: f64) -> Value {
+    Value::Float((value * 1000.0).round() / 1000.0)
+}
+
+/// How many times smaller something has become.
+pub(crate) fn ratio(nbytes: u64, cbytes: u64) -> f64 {
+    nbytes as f64 / cbytes.max(1) as f64
+}
+
+/// A table with its columns lined up: text to the left, numbers to the right.
+#[derive(Debug)]
+pub(crate) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these headings.
+    pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
+        Self { rows: vec![headings.map(str::to_owned).to_vec()] }
+    }
+
+    /// One more line.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(cells.to_vec());
+    }
+
+    /// The lines as text.
+    pub(crate) fn render(&self) -> String {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let column = |at: usize| self.rows.iter().filter_map(move |row| row.get(at));
+        let width = |at| column(at).map(|cell| cell.chars().count()).max().unwrap_or(0);
+        let is_number = |at| column(at).skip(1).all(|cell| looks_like_a_number(cell));
+        let shapes: Vec<(usize, bool)> =
+            (0..columns).map(|at| (width(at), is_number(at))).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let cells = row.iter().zip(&shapes).map(|(cell, (width, is_number))| match is_number {
+                true => format!("{cell:>width$}"),
+                false => format!("{cell:<width$}"),
+            });
+            let line = cells.collect::<Vec<_>>().join("  ");
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn looks_like_a_number(cell: &str) -> bool {
+    cell.is_empty()
+        || cell == "-"
+        || cell.chars().next().is_some_and(|first| first.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_line_up() {
+        let mut table = Table::new(["codec", "ratio"]);
+        table.row(["lz4".into(), "12.5".into()]);
+        table.row(["zstd".into(), "7".into()]);
+        assert_eq!(table.render(), "codec  ratio\nlz4     12.5\nzstd       7\n");
+    }
+}

@@ -1,0 +1,94 @@
+//! Where results go: a new file or folder, something that is written from front to back, stdout.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::replace::replace;
+
+/// Where a result goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Stdout.
+    Stdout,
+    /// A device or a pipe with a name.
+    Device(PathBuf),
+    /// A new file or folder.
+    Path(PathBuf),
+}
+
+impl Target {
+    /// Reads what was typed behind `-o`.
+    pub(crate) fn parse(given: &OsStr) -> Self {
+        if given == "-" {
+            return Self::Stdout;
+        }
+        let path = PathBuf::from(given);
+        // Renaming a file to the name of a device would remove the device.
+        match std::fs::metadata(&path) {
+            Ok(found) if !found.is_file() && !found.is_dir() => Self::Device(path),
+            _ => Self::Path(path),
+        }
+    }
+
+    /// How to call it in a sentence.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Stdout => "stdout".to_owned(),
+            Self::Device(path) | Self::Path(path) => path.display().to_string(),
+        }
+    }
+
+    /// It could not be written to.
+    pub(crate) fn failed(&self, error: io::Error) -> Failure {
+        match self {
+            Self::Stdout => Failure::stdout(error),
+            Self::Device(path) | Self::Path(path) => Failure::io("write to it", path, error),
+        }
+    }
+
+    /// Writes bytes from front to back; `write` gets what takes them.
+    pub(crate) fn write<T>(
+        &self,
+        force: bool,
+        write: impl FnOnce(&mut dyn Write) -> Outcome<T>,
+    ) -> Outcome<T> {
+        match self {
+            Self::Stdout => {
+                let mut out = BufWriter::with_capacity(1 << 16, output::binary()?);
+                let done = write(&mut out)?;
+                out.flush().map_err(Failure::stdout)?;
+                Ok(done)
+            }
+            Self::Device(path) => {
+                let file = OpenOptions::new().write(true).open(path);
+                let file = file.map_err(|error| Failure::io("open it for writing", path, error))?;
+                written(file, path, write)
+            }
+            Self::Path(path) => replace(path, force, |temporary| {
+                let file = File::create_new(temporary)
+                    .map_err(|error| Failure::io("make a new file", path, error))?;
+                written(file, path, write)
+            }),
+        }
+    }
+}
+
+fn written<T>(
+    file: File,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Outcome<T>,
+) -> Outcome<T> {
+    let failed = |error| Failure::io("write to it", path, error);
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    let done = write(&mut out)?;
+    out.flush().map_err(failed)?;
+    // Devices cannot be synced, and need not be.
+    if out.get_ref().metadata().is_ok_and(|found| found.is_file()) {
+        out.get_ref().sync_all().map_err(failed)?;
+    }
+    Ok(done)
+}

@@ -1,0 +1,211 @@
+//! Items as text: tables, CSV, JSON, hexadecimal.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use clap::ValueEnum;
+use superchunk::{DKind, DType, Value};
+
+use crate::failure::{Failure, Outcome};
+
+/// How values are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// Several on a line, with the number of the first.
+    Table,
+    /// One on a line, quoted where needed.
+    Csv,
+    /// One array.
+    Json,
+    /// One JSON value on a line.
+    Jsonl,
+    /// The bytes themselves.
+    Raw,
+    /// Bytes as hexadecimal digits and letters.
+    Hex,
+}
+
+/// The type that items are printed with when nobody has said one: unsigned integers where there are
+/// some of that size.
+pub(crate) fn guess(item_size: usize) -> Outcome<DType> {
+    let text = match item_size {
+        2 => "<u2".to_owned(),
+        4 => "<u4".to_owned(),
+        8 => "<u8".to_owned(),
+        1 => "|u1".to_owned(),
+        other => format!("|V{other}"),
+    };
+    Ok(DType::parse(&text)?)
+}
+
+/// The type that a text names; users have typed it, or stored it.
+pub(crate) fn parse_dtype(text: &str) -> Outcome<DType> {
+    DType::parse(text).map_err(|error| {
+        Failure::usage(error.message()).with_help("a type is like '<f8', '<i4', '|S10' or '<M8[s]'")
+    })
+}
+
+/// Prints values as they come.
+pub(crate) struct Printer<W: Write> {
+    out: W,
+    dtype: DType,
+    form: Form,
+    /// Bytes that do not make an item yet.
+    rest: Vec<u8>,
+    /// How many items were printed.
+    count: u64,
+    /// How many items stand on a line.
+    columns: u64,
+}
+
+impl<W: Write> Printer<W> {
+    pub(crate) fn new(out: W, dtype: DType, form: Form, row: Option<u64>) -> Self {
+        let size = dtype.item_size();
+        let columns = match form {
+            Form::Table => row.filter(|row| (1..=32).contains(row)).unwrap_or(match size {
+                1 => 16,
+                2..=4 => 10,
+                5..=8 => 8,
+                _ => 4,
+            }),
+            _ => 1,
+        };
+        Self { out, dtype, form, rest: Vec::new(), count: 0, columns }
+    }
+
+    /// Prints the items of these bytes, which may end within one.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Outcome {
+        if self.form == Form::Raw {
+            return self.out.write_all(bytes).map_err(Failure::stdout);
+        }
+        self.rest.extend_from_slice(bytes);
+        let size = if self.form == Form::Hex { 16 } else { self.dtype.item_size().max(1) };
+        let pending = std::mem::take(&mut self.rest);
+        let mut items = pending.chunks_exact(size);
+        let mut text = String::new();
+        for item in items.by_ref() {
+            self.item(item, &mut text);
+        }
+        self.rest = items.remainder().to_vec();
+        self.out.write_all(text.as_bytes()).map_err(Failure::stdout)
+    }
+
+    /// Prints what is left, and ends the last line.
+    pub(crate) fn finish(mut self) -> Outcome {
+        let mut text = String::new();
+        let rest = std::mem::take(&mut self.rest);
+        if self.form == Form::Hex && !rest.is_empty() {
+            self.item(&rest, &mut text);
+        }
+        match self.form {
+            Form::Json if self.count == 0 => text.push_str("[]\n"),
+            Form::Json => text.push_str("]\n"),
+            Form::Table if !self.count.is_multiple_of(self.columns) => text.push('\n'),
+            _ => {}
+        }
+        self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).map_err(Failure::stdout)
+    }
+
+    fn item(&mut self, item: &[u8], text: &mut String) {
+        match self.form {
+            Form::Table => self.cell(item, text),
+            Form::Csv => {
+                let value = self.dtype.format_item(item);
+                if value.contains([',', '"', '\n']) {
+                    let _ = writeln!(text, "\"{}\"", value.replace('"', "\"\""));
+                } else {
+                    let _ = writeln!(text, "{value}");
+                }
+            }
+            Form::Json => {
+                text.push_str(if self.count == 0 { "[" } else { ", " });
+                text.push_str(&json_item(&self.dtype, item));
+            }
+            Form::Jsonl => {
+                let _ = writeln!(text, "{}", json_item(&self.dtype, item));
+            }
+            Form::Hex => hex_line(self.count * 16, item, text),
+            Form::Raw => {}
+        }
+        self.count += 1;
+    }
+
+    fn cell(&mut self, item: &[u8], text: &mut String) {
+        if self.count.is_multiple_of(self.columns) {
+            let _ = write!(text, "{:>8}:", self.count);
+        }
+        let _ = write!(text, " {}", self.dtype.format_item(item));
+        if (self.count + 1).is_multiple_of(self.columns) {
+            text.push('\n');
+        }
+    }
+}
+
+/// An item as JSON: numbers and truth values as such, all else as text.
+fn json_item(dtype: &DType, item: &[u8]) -> String {
+    let text = dtype.format_item(item);
+    match dtype.kind() {
+        DKind::Bool => text.to_lowercase(),
+        DKind::Int | DKind::Uint => text,
+        DKind::Float if text.parse::<f64>().is_ok_and(f64::is_finite) => text,
+        _ => Value::from(text).to_json(),
+    }
+}
+
+/// A line of sixteen bytes: position, digits, letters.
+pub(crate) fn hex_line(position: u64, bytes: &[u8], text: &mut String) {
+    let _ = write!(text, "{position:08x} ");
+    for at in 0..16 {
+        let gap = if at == 8 { "  " } else { " " };
+        match bytes.get(at) {
+            Some(byte) => {
+                let _ = write!(text, "{gap}{byte:02x}");
+            }
+            None => {
+                let _ = write!(text, "{gap}  ");
+            }
+        }
+    }
+    let letter = |byte: &u8| if (0x20..0x7f).contains(byte) { char::from(*byte) } else { '.' };
+    let letters: String = bytes.iter().map(letter).collect();
+    let _ = writeln!(text, "  |{letters}|");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(dtype: &str, form: Form, pieces: &[&[u8]]) -> String {
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out, DType::parse(dtype).unwrap(), form, None);
+        pieces.iter().for_each(|piece| printer.put(piece).unwrap());
+        printer.finish().unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn items_may_come_in_any_pieces() {
+        assert_eq!(printed("<u2", Form::Csv, &[&[1], &[0, 2], &[0]]), "1\n2\n");
+        assert_eq!(printed("<u2", Form::Json, &[&[1, 0, 2, 0]]), "[1, 2]\n");
+        assert_eq!(printed("<u2", Form::Json, &[]), "[]\n");
+        assert_eq!(printed("<u2", Form::Table, &[&[1, 0, 2, 0]]), "       0: 1 2\n");
+        assert_eq!(printed("<u2", Form::Raw, &[&[1, 0, 2]]), "\x01\0\x02");
+    }
+
+    #[test]
+    fn what_is_no_number_in_json_is_text() {
+        let nan = f64::NAN.to_le_bytes();
+        assert_eq!(printed("<f8", Form::Jsonl, &[&nan, &1.5f64.to_le_bytes()]), "\"nan\"\n1.5\n");
+        assert_eq!(printed("|b1", Form::Json, &[&[0, 1]]), "[false, true]\n");
+        assert_eq!(printed("|S3", Form::Csv, &[b"a,b"]), "\"a,b\"\n");
+    }
+
+    #[test]
+    fn a_hexadecimal_line_has_sixteen_bytes() {
+        let text = printed("|u1", Form::Hex, &[b"0123456789abcdefXY\0"]);
+        let expected = "00000000  30 31 32 33 34 35 36 37  38 39 61 62 63 64 65 66  \
+                        |0123456789abcdef|\n\
+                        00000010  58 59 00                                          |XY.|\n";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,103 @@
+//! `append`: data behind a frame, all of it or none.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use superchunk::detect::{self, Format};
+use superchunk::{NdArray, SuperChunk};
+
+use crate::arrays;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::input::{Content, Input};
+use crate::location::Location;
+use crate::names::human;
+use crate::output::Document;
+use crate::source::Source;
+
+const EXAMPLES: &str = "\
+Examples:
+  superchunk append log.b2frame today.log more.b2frame     packed or plain
+  tail -n 1000 live.log | superchunk append log.b2frame -
+A crash, a full disk or Ctrl-C leaves the frame as it was.";
+
+/// The options of `append`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AppendArgs {
+    /// The frame
+    frame: PathBuf,
+    /// Files to append, or - for stdin
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
+    let mut frame = context.edit(&args.frame)?;
+    let before = frame.len();
+    if arrays::is_array(&frame) {
+        let added = arrays::append(frame, &args.inputs, context)?;
+        let after = NdArray::open(&args.frame)?;
+        return report(args, added, after.item_count() * after.item_size() as u64, context);
+    }
+    if let Err(failure) = append_all(&mut frame, &args.inputs, context) {
+        // Dropping it would commit what came so far.
+        std::mem::forget(frame);
+        return Err(failure);
+    }
+    let after = frame.len();
+    frame.close()?;
+    report(args, after - before, after, context)
+}
+
+fn report(args: &AppendArgs, added: u64, nbytes: u64, context: &Context) -> Outcome {
+    let path = args.frame.display().to_string();
+    if context.json() {
+        return Document::new("append")
+            .with("path", path)
+            .with("appended", added)
+            .with("nbytes", nbytes)
+            .print();
+    }
+    context.tell(&format!("{path}: {} appended, {} in all", human(added), human(nbytes)));
+    Ok(())
+}
+
+fn append_all(frame: &mut SuperChunk, inputs: &[OsString], context: &Context) -> Outcome {
+    let item_size = frame.item_size() as u64;
+    for input in inputs {
+        let before = frame.len();
+        append_one(frame, input, context)?;
+        let added = frame.len() - before;
+        if !added.is_multiple_of(item_size) {
+            let words = format!("{added} bytes are not whole items of {item_size} bytes");
+            return Err(Failure::usage(words).with_help("nothing was appended"));
+        }
+    }
+    Ok(frame.commit()?)
+}
+
+fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Outcome {
+    if let Some(packed) = packed(input, context)? {
+        return match &packed.content {
+            Content::Frame(other) => Ok(frame.append_from(other)?),
+            _ => packed.pieces(&mut |bytes| Ok(frame.append(bytes)?)),
+        };
+    }
+    let piece = frame.chunk_size().unwrap_or(1 << 20);
+    let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
+    let mut progress = context.progress("appending", source.total);
+    source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))
+}
+
+/// An input that is packed itself: what is in it is appended.
+pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
+    let path = Path::new(input);
+    let is_stream = input == "-" || path.metadata().is_ok_and(|f| !f.is_file() && !f.is_dir());
+    if is_stream || matches!(detect::path(path)?.format, Format::Raw) {
+        return Ok(None);
+    }
+    let location = Location::whole(Some(path.to_owned()));
+    Ok(Some(Input::open(&location, context)?))
+}

@@ -1,0 +1,165 @@
+//! `cat` and `head`: values as text.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::input::{Content, Input};
+use crate::location::Location;
+use crate::output;
+use crate::picture;
+use crate::span::Span;
+use crate::target::Target;
+use crate::values::{Form, Printer, guess, parse_dtype};
+
+const CAT_EXAMPLES: &str = "\
+Examples:
+  superchunk cat readings.b2frame@100:110 --dtype '<f8'
+  superchunk cat readings.b2frame@-5: --format csv
+  superchunk cat log.b2frame --format raw | grep error
+  superchunk cat cube.b2nd@0,:,: --png plane.png";
+
+const HEAD_EXAMPLES: &str = "\
+Examples:
+  superchunk head readings.b2frame
+  superchunk head -n 3 --format jsonl readings.b2frame";
+
+/// The options of `cat`.
+#[derive(Debug, Args)]
+#[command(after_help = CAT_EXAMPLES)]
+pub(crate) struct CatArgs {
+    /// PATH[::INNER][@SLICE], or - for stdin
+    location: OsString,
+    /// Make a picture of a plane of an array instead
+    #[arg(long, value_name = "OUT.png")]
+    png: Option<PathBuf>,
+    /// Overwrite the picture
+    #[arg(short, long, requires = "png")]
+    force: bool,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+/// The options of `head`.
+#[derive(Debug, Args)]
+#[command(after_help = HEAD_EXAMPLES)]
+pub(crate) struct HeadArgs {
+    /// PATH[::INNER][@SLICE], or - for stdin
+    location: OsString,
+    /// How many values
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    count: u64,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+/// How values are shown.
+#[derive(Debug, Args)]
+struct ViewArgs {
+    /// Type of an item as NumPy spells it; else unsigned integers
+    #[arg(long, value_name = "TYPE")]
+    dtype: Option<String>,
+    /// table, csv, json, jsonl, raw or hex
+    #[arg(long, value_name = "FORM", hide_possible_values = true)]
+    format: Option<Form>,
+}
+
+pub(crate) fn run(args: &CatArgs, context: &Context) -> Outcome {
+    if let Some(path) = &args.png {
+        let target = Target::Path(path.clone());
+        return picture(&args.location, &args.view, &target, args.force, context);
+    }
+    show(&args.location, &args.view, None, context)
+}
+
+pub(crate) fn run_head(args: &HeadArgs, context: &Context) -> Outcome {
+    show(&args.location, &args.view, Some(args.count), context)
+}
+
+fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context) -> Outcome {
+    let input = Input::open(&Location::parse(given), context)?;
+    let known = view.dtype.clone().or_else(|| input.dtype());
+    let form = match (view.format, context.json()) {
+        (Some(form), _) => form,
+        (None, true) => Form::Json,
+        // Bytes of no type are for those who read hexadecimal.
+        (None, false) if known.is_none() && input.item_size() == 1 => Form::Hex,
+        (None, false) => Form::Table,
+    };
+    let dtype = match known {
+        Some(text) => parse_dtype(&text)?,
+        None => guess(input.item_size())?,
+    };
+    if form == Form::Raw {
+        drop(output::binary()?);
+    }
+    let row = match (&input.content, &input.slice) {
+        (Content::Array(array), slice) => array.shape_of(slice.as_deref())?.last().copied(),
+        _ => None,
+    };
+    let size = dtype.item_size().max(1) as u64;
+    let limit = most.map(|most| most.saturating_mul(size));
+    let mut printer = Printer::new(output::text(), dtype, form, row);
+    let shown = pieces(&input, size, limit, &mut |bytes| printer.put(bytes));
+    match shown {
+        Ok(()) => printer.finish(),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Paints a plane of an array.
+fn picture(
+    given: &OsString,
+    view: &ViewArgs,
+    target: &Target,
+    force: bool,
+    context: &Context,
+) -> Outcome {
+    let input = Input::open(&Location::parse(given), context)?;
+    let Content::Array(array) = &input.content else {
+        return Err(Failure::usage("only arrays have planes to make a picture of"));
+    };
+    let shape = array.shape_of(input.slice.as_deref())?;
+    let text = view.dtype.clone().or_else(|| input.dtype()).unwrap_or_default();
+    let dtype = parse_dtype(&text)?;
+    picture::check(&shape)?;
+    let mut items = Vec::new();
+    input.pieces(&mut |bytes| {
+        items.extend_from_slice(bytes);
+        Ok(())
+    })?;
+    target.write(force, |out| picture::write_png(out, &shape, &dtype, &items))
+}
+
+/// All that is to be shown, or its first `limit` bytes.
+fn pieces(
+    input: &Input,
+    size: u64,
+    limit: Option<u64>,
+    take: &mut dyn FnMut(&[u8]) -> Outcome,
+) -> Outcome {
+    let Some(limit) = limit else { return input.pieces(take) };
+    let count = limit / size;
+    if !matches!(input.content, Content::Array(_)) && size == input.item_size() as u64 {
+        let items = input.len() / size;
+        let span = match &input.slice {
+            Some(slice) => Span::parse(slice, items)?,
+            None => Span::all(items),
+        };
+        return input.items(span.first(count), take);
+    }
+    let mut left = limit;
+    let stopped = input.pieces(&mut |bytes| {
+        let len = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+        take(bytes.get(..len).unwrap_or_default())?;
+        left -= len as u64;
+        if left == 0 { Err(Failure::Enough) } else { Ok(()) }
+    });
+    match stopped {
+        Err(Failure::Enough) => Ok(()),
+        other => other,
+    }
+}

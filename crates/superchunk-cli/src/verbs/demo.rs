@@ -1,0 +1,249 @@
+//! `demo`: a newcomer's two minutes. Everything happens in a temporary folder.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use clap::Args;
+use superchunk::{Codec, CompressOptions, FrameOptions, SuperChunk, Value};
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::names::{codec_name, human};
+use crate::output::{self, Table, ratio};
+use crate::replace::Scratch;
+
+const EXAMPLES: &str = "\
+Example:
+  superchunk demo";
+
+/// Three months of readings, ten a second.
+const READINGS: u32 = 3_000_000;
+const CHUNK: usize = 2 << 20;
+const BAR: usize = 40;
+
+/// The options of `demo`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DemoArgs {}
+
+/// The options of the writer that the demo kills.
+#[derive(Debug, Args)]
+pub(crate) struct WriterArgs {
+    /// The frame to write to
+    frame: PathBuf,
+}
+
+pub(crate) fn run(context: &Context) -> Outcome {
+    let folder = Scratch::new();
+    std::fs::create_dir(folder.path())
+        .map_err(|error| Failure::io("make a temporary folder", folder.path(), error))?;
+    let style = context.style();
+    let step = |number: u32, text: &str| {
+        output::print(&format!("\n{}\n", style.bold(&format!("{number}. {text}"))))
+    };
+
+    step(1, "A logger has written temperatures: 64-bit floats, with two decimals.")?;
+    let readings = temperatures(READINGS);
+    output::print(&format!("   {READINGS} readings, {}\n", human(readings.len() as u64)))?;
+
+    step(2, "Packed: cut into chunks, shuffled, compressed.")?;
+    let path = folder.path().join("temperatures.b2frame");
+    let frame = pack(&path, &readings, context)?;
+
+    step(
+        3,
+        "Chunk by chunk: calm weather packs well, a storm does not, a dead sensor takes nothing.",
+    )?;
+    picture(&frame)?;
+    drop(frame);
+
+    step(4, "Five readings from the middle: one block is decoded, not the file.")?;
+    slice(&path, context)?;
+
+    step(5, "One more day is appended.")?;
+    append(&path, context)?;
+
+    step(6, "Another program appends, and is killed in the middle of it.")?;
+    kill(&path)?;
+
+    step(7, "Whatever happens, the file has its last commit.")?;
+    survives(&path, context)?;
+
+    output::print(&format!(
+        "\n{}\n\
+         \x20  superchunk pack FILE -t 8          your own data, items of 8 bytes\n\
+         \x20  superchunk tune FILE               which parameters suit it\n\
+         \x20  superchunk info FILE.b2frame       what came of it\n\
+         \x20  superchunk cat FILE.b2frame@:5     the first five items\n\
+         \x20  superchunk --help                  all the rest\n",
+        style.bold("Now try:")
+    ))
+}
+
+/// Packs with three codecs; the last result stays.
+fn pack(path: &Path, readings: &[u8], context: &Context) -> Outcome<SuperChunk> {
+    let mut table = Table::new(["   codec", "level", "size", "ratio", "pack MB/s", "unpack MB/s"]);
+    for (codec, level) in [(Codec::Lz4, 5), (Codec::Zstd, 1), (Codec::Zstd, 5)] {
+        let compress = CompressOptions::of::<f64>().with_codec(codec).with_level(level);
+        let options =
+            FrameOptions::new(compress.with_executor(context.executor())).with_chunk_size(CHUNK);
+        if path.exists() {
+            std::fs::remove_file(path).map_err(|error| Failure::io("remove it", path, error))?;
+        }
+        let start = Instant::now();
+        let mut frame = SuperChunk::create(path, &options)?;
+        frame.append(readings)?;
+        let packing = start.elapsed();
+        frame.set_value("unit", &Value::from("Celsius"))?;
+        frame.close()?;
+        let frame = context.open_options().open(path)?;
+        let start = Instant::now();
+        let back = frame.to_vec()?;
+        let unpacking = start.elapsed();
+        if back != readings {
+            return Err(Failure::said(Exit::Corrupt, "the data did not come back as it was"));
+        }
+        let speed =
+            |time: std::time::Duration| readings.len() as f64 / 1e6 / time.as_secs_f64().max(1e-9);
+        let stored = frame.stored_len()?;
+        table.row([
+            format!("   {}", codec_name(codec)),
+            level.to_string(),
+            human(stored),
+            format!("{:.2}", ratio(readings.len() as u64, stored)),
+            format!("{:.0}", speed(packing)),
+            format!("{:.0}", speed(unpacking)),
+        ]);
+    }
+    output::print(&table.render())?;
+    Ok(context.open_options().open(path)?)
+}
+
+/// A bar for each chunk, as long as its share of the largest.
+fn picture(frame: &SuperChunk) -> Outcome {
+    let mut text = String::new();
+    for number in 0..frame.chunk_count() {
+        let header = frame.chunk_header(number)?;
+        let cells = (header.compressed_len() * BAR).div_ceil(header.len().max(1)).clamp(1, BAR);
+        let times = ratio(header.len() as u64, header.compressed_len() as u64);
+        let bar = format!("{}{}", "█".repeat(cells), "·".repeat(BAR - cells));
+        text.push_str(&format!("   chunk {number:>2} {bar} {times:>7.1} x smaller\n"));
+    }
+    output::print(&text)
+}
+
+fn slice(path: &Path, context: &Context) -> Outcome {
+    let frame = context.open_options().open(path)?;
+    let middle = frame.item_count() / 2;
+    let start = Instant::now();
+    let some: Vec<f64> = frame.items(middle..middle + 5)?;
+    let time = start.elapsed().as_secs_f64() * 1e6;
+    let values = some.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
+    output::print(&format!(
+        "   $ superchunk cat temperatures.b2frame@{middle}:{} --dtype '<f8'\n   {values}   ({time:.0} µs)\n",
+        middle + 5
+    ))
+}
+
+fn append(path: &Path, context: &Context) -> Outcome {
+    let mut frame = context.edit(path)?;
+    let before = frame.stored_len()?;
+    frame.append(&temperatures(86_400))?;
+    frame.commit()?;
+    let grown = frame.stored_len()?.saturating_sub(before);
+    let count = frame.item_count();
+    frame.close()?;
+    output::print(&format!(
+        "   86400 readings more, {count} in all; the file grew by {}\n",
+        human(grown)
+    ))
+}
+
+/// Starts a writer, and kills it when it has committed once and written on.
+fn kill(path: &Path) -> Outcome {
+    let failed = |error| Failure::io("run the writer", path, error);
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut child = Command::new(program)
+        .arg("demo-writer")
+        .arg(path)
+        .stdout(Stdio::piped())
+        .stdin(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let mut said = String::new();
+    if let Some(out) = child.stdout.take() {
+        let mut lines = BufReader::new(out).take(1 << 16);
+        while !said.contains("writing") && lines.read_line(&mut said).map_err(failed)? > 0 {}
+    }
+    let killed = child.kill();
+    let status = child.wait().map_err(failed)?;
+    killed.map_err(failed)?;
+    let said: String = said.lines().map(|line| format!("   writer: {line}\n")).collect();
+    output::print(&format!("{said}   killed: {status}\n"))
+}
+
+/// The writer: one commit, and then bytes for ever.
+pub(crate) fn write(args: &WriterArgs, context: &Context) -> Outcome {
+    let mut frame = context.edit(&args.frame)?;
+    let day = temperatures(86_400);
+    frame.append(&day)?;
+    frame.commit()?;
+    output::print(&format!("{} readings committed\n", frame.item_count()))?;
+    for days in 0u64.. {
+        frame.append(&day)?;
+        if days == 3 {
+            output::print("writing more, nothing of it committed\n")?;
+        }
+    }
+    Ok(())
+}
+
+fn survives(path: &Path, context: &Context) -> Outcome {
+    let frame = context.open_options().open(path)?;
+    let found = frame.verify()?;
+    let expected = u64::from(READINGS) + 2 * 86_400;
+    if frame.item_count() != expected || !found.is_good() {
+        let words = format!(
+            "{} readings instead of {expected}, damaged: {:?}",
+            frame.item_count(),
+            found.damaged
+        );
+        return Err(Failure::said(Exit::Corrupt, words));
+    }
+    output::print(&format!(
+        "   {} readings are there, {} chunks checked, none damaged\n",
+        frame.item_count(),
+        found.checked + found.decoded
+    ))
+}
+
+/// A day's wave with noise, a storm, and a sensor that is dead for a while.
+fn temperatures(count: u32) -> Vec<u8> {
+    let mut noise = Noise(1);
+    let mut drift = 0.0;
+    let reading = |at: u32| {
+        drift = 0.9 * drift + 0.03 * noise.next();
+        let share = f64::from(at) / f64::from(count);
+        let storm = if (0.35..0.5).contains(&share) { 40.0 * noise.next() } else { 0.0 };
+        let value = 15.0 + 8.0 * (f64::from(at) / 13_750.0).sin() + drift + storm;
+        let value = if (0.7..0.85).contains(&share) { 0.0 } else { value };
+        ((value * 100.0).round() / 100.0).to_le_bytes()
+    };
+    (0..count).flat_map(reading).collect()
+}
+
+/// A small deterministic generator (xorshift): the demo shows the same data every time.
+struct Noise(u64);
+
+impl Noise {
+    /// A number from -1 to 1.
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        let high = u32::try_from(self.0 >> 32).unwrap_or(0);
+        f64::from(high) / f64::from(u32::MAX) * 2.0 - 1.0
+    }
+}

@@ -1,0 +1,160 @@
+//! `diff`: are the contents equal, whatever they are stored in?
+
+use std::ffi::OsString;
+
+use clap::Args;
+use superchunk::Value;
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::input::{Content, Input, to_usize};
+use crate::location::Location;
+use crate::output::{self, Document};
+use crate::values::{guess, parse_dtype};
+
+const EXAMPLES: &str = "\
+Examples:
+  superchunk diff a.b2frame b.b2frame
+  superchunk diff readings.f8.b2frame readings.f8     packed and plain
+Exits with 0 when they are equal, with 1 when they differ.";
+
+/// The options of `diff`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DiffArgs {
+    /// One
+    left: OsString,
+    /// The other
+    right: OsString,
+    /// Compare attributes, too
+    #[arg(long)]
+    meta: bool,
+}
+
+/// A difference, in words.
+struct Difference {
+    what: &'static str,
+    words: String,
+    /// The first byte that differs.
+    offset: Option<u64>,
+}
+
+pub(crate) fn run(args: &DiffArgs, context: &Context) -> Outcome {
+    let left = Input::open(&Location::parse(&args.left), context)?;
+    let right = Input::open(&Location::parse(&args.right), context)?;
+    if left.slice.is_some() || right.slice.is_some() {
+        return Err(
+            Failure::usage("diff compares all of its inputs").with_help("cut with `unpack`")
+        );
+    }
+    let mut difference = compare(&left, &right, context)?;
+    if difference.is_none() && args.meta {
+        difference = compare_meta(&left, &right)?;
+    }
+    if context.json() {
+        let found = difference.as_ref();
+        Document::new("diff")
+            .with("equal", found.is_none())
+            .with_or_null("what", found.map(|found| found.what))
+            .with_or_null("offset", found.and_then(|found| found.offset))
+            .with_or_null("difference", found.map(|found| found.words.clone()))
+            .print()?;
+    } else if let Some(found) = &difference {
+        output::print(&format!("{}\n", found.words))?;
+    } else if context.is_verbose() {
+        context.tell("equal");
+    }
+    if difference.is_some() { Err(Failure::Quiet(Exit::Failure)) } else { Ok(()) }
+}
+
+fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Difference>> {
+    if let (Content::Array(one), Content::Array(other)) = (&left.content, &right.content) {
+        let (one, other) = ((one.shape(), one.dtype()), (other.shape(), other.dtype()));
+        if one != other {
+            let words =
+                format!("the arrays are {:?} of {} and {:?} of {}", one.0, one.1, other.0, other.1);
+            return Ok(Some(Difference { what: "array", words, offset: None }));
+        }
+    }
+    let shorter = left.len().min(right.len());
+    // An array is read in rows, all else in any pieces.
+    let rows = if matches!(right.content, Content::Array(_)) { right } else { left };
+    let piece = rows.piece().max(1) as u64;
+    let mut progress = context.progress("comparing", Some(shorter));
+    let longest = to_usize(piece.min(shorter))?;
+    let (mut one, mut other) = (vec![0; longest], vec![0; longest]);
+    let mut at = 0;
+    while at < shorter {
+        let end = (at + piece).min(shorter);
+        let len = to_usize(end - at)?;
+        let one = one.get_mut(..len).unwrap_or_default();
+        let other = other.get_mut(..len).unwrap_or_default();
+        left.read(at..end, one)?;
+        right.read(at..end, other)?;
+        if let Some(found) = first_difference(one, other) {
+            return Ok(Some(at_byte(left, at + found as u64, one, other, found)?));
+        }
+        progress.add(len);
+        at = end;
+    }
+    Ok((left.len() != right.len()).then(|| Difference {
+        what: "length",
+        words: format!(
+            "the lengths differ: {} and {} bytes; the first {shorter} are equal",
+            left.len(),
+            right.len()
+        ),
+        offset: Some(shorter),
+    }))
+}
+
+fn first_difference(one: &[u8], other: &[u8]) -> Option<usize> {
+    if one == other {
+        return None;
+    }
+    one.iter().zip(other).position(|(one, other)| one != other)
+}
+
+/// The difference with the two items in question.
+fn at_byte(input: &Input, offset: u64, one: &[u8], other: &[u8], at: usize) -> Outcome<Difference> {
+    let size = input.item_size();
+    let dtype = match input.dtype() {
+        Some(text) => parse_dtype(&text)?,
+        None => guess(size)?,
+    };
+    let start = at / size * size;
+    let item = |bytes: &[u8]| {
+        let end = (start + size).min(bytes.len());
+        dtype.format_item(bytes.get(start..end).unwrap_or_default())
+    };
+    let number = offset / size as u64;
+    let words = format!(
+        "the first difference is in item {number}, at byte {offset}: {} and {}",
+        item(one),
+        item(other)
+    );
+    Ok(Difference { what: "content", words, offset: Some(offset) })
+}
+
+fn compare_meta(left: &Input, right: &Input) -> Outcome<Option<Difference>> {
+    let (one, other) = (attributes(left)?, attributes(right)?);
+    let differs = |(name, value): &&(String, Value)| {
+        !other.iter().any(|(known, theirs)| known == name && theirs == value)
+    };
+    let found = one
+        .iter()
+        .find(differs)
+        .or_else(|| other.iter().find(|(name, _)| !one.iter().any(|(known, _)| known == name)));
+    Ok(found.map(|(name, _)| Difference {
+        what: "attribute",
+        words: format!("the attribute `{name}` differs"),
+        offset: None,
+    }))
+}
+
+fn attributes(input: &Input) -> Outcome<Vec<(String, Value)>> {
+    let Some(frame) = input.frame() else { return Ok(Vec::new()) };
+    let value =
+        |name: &str| Ok((name.to_owned(), crate::summary::value_of(&frame.value_bytes(name)?)));
+    frame.value_names().map(value).collect()
+}

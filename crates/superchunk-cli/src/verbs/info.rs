@@ -1,0 +1,103 @@
+//! `info`: what something is. Only headers, index and metadata are read.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use superchunk::chunk::Content;
+use superchunk::{SuperChunk, Value};
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::input::Input;
+use crate::location::Location;
+use crate::names::{codec_name, pipeline_name};
+use crate::output::{self, Table, object};
+use crate::summary::Summary;
+
+const EXAMPLES: &str = "\
+Examples:
+  superchunk info big.b2frame
+  superchunk info big.b2frame --json | jq .ratio
+  superchunk info big.b2frame --chunks";
+
+/// The options of `info`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InfoArgs {
+    /// Files, folders, or - for stdin
+    #[arg(required = true, value_name = "LOCATION")]
+    locations: Vec<OsString>,
+    /// List the chunks, too
+    #[arg(long)]
+    chunks: bool,
+}
+
+pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
+    for given in &args.locations {
+        let input = Input::open(&Location::parse(given), context)?;
+        let summary = Summary::of(&input)?;
+        let frame = input.frame().filter(|_| args.chunks);
+        if context.json() {
+            let document = summary.document(&input);
+            document.with_some("chunk_list", frame.map(list).transpose()?).print()?;
+            continue;
+        }
+        let mut text = summary.text(&input);
+        if let Some(frame) = frame {
+            text.push_str(&table(frame)?);
+        }
+        output::print(&text)?;
+    }
+    Ok(())
+}
+
+fn list(frame: &SuperChunk) -> Outcome<Value> {
+    let chunks = (0..frame.chunk_count()).map(|number| {
+        let header = frame.chunk_header(number)?;
+        Ok(object([
+            ("chunk", (number as u64).into()),
+            ("nbytes", (header.len() as u64).into()),
+            ("cbytes", (header.compressed_len() as u64).into()),
+            ("blocks", (header.block_count() as u64).into()),
+            ("content", content_name(header.content()).into()),
+        ]))
+    });
+    Ok(Value::Array(chunks.collect::<Outcome<Vec<_>>>()?))
+}
+
+fn table(frame: &SuperChunk) -> Outcome<String> {
+    let mut table = Table::new(["chunk", "nbytes", "cbytes", "ratio", "blocks", "content"]);
+    for number in 0..frame.chunk_count() {
+        let header = frame.chunk_header(number)?;
+        let content = match header.content() {
+            Content::Blocks | Content::VariableBlocks => {
+                let codec = header.codec().map_or("unknown".to_owned(), codec_name);
+                format!("{codec}, {}", pipeline_name(&header.filters()))
+            }
+            other => content_name(other).to_owned(),
+        };
+        table.row([
+            number.to_string(),
+            header.len().to_string(),
+            header.compressed_len().to_string(),
+            format!("{:.2}", output::ratio(header.len() as u64, header.compressed_len() as u64)),
+            header.block_count().to_string(),
+            content,
+        ]);
+    }
+    Ok(table.render())
+}
+
+/// What a chunk consists of, in a word.
+pub(crate) fn content_name(content: Content) -> &'static str {
+    match content {
+        Content::Blocks => "blocks",
+        Content::VariableBlocks => "variable-length blocks",
+        Content::Stored => "stored",
+        Content::Zeros => "zeros",
+        Content::Nans => "NaN",
+        Content::Value { .. } => "one value",
+        Content::Uninitialised => "uninitialised",
+        _ => "unknown",
+    }
+}

@@ -1,0 +1,200 @@
+//! `inspect`: the stored parts as they are, byte by byte on request.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+
+use clap::{Args, Subcommand};
+use superchunk::chunk::Header;
+use superchunk::detect::{self, Format};
+use superchunk::frame::{Frame, Kind, Located, Opener, Step};
+use superchunk::store::{FileReader, ReadAt};
+use superchunk::{Error, Value};
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::input::{Input, to_usize};
+use crate::location::Location;
+use crate::output::{self, Document, Table, object};
+use crate::parts::{Envelope, Field, chunk_fields, index_file};
+use crate::values::hex_line;
+
+const EXAMPLES: &str = "\
+Examples:
+  superchunk inspect big.b2frame header
+  superchunk inspect big.b2frame chunk 3 --bytes
+  superchunk inspect big.b2frame index --json";
+
+/// The options of `inspect`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InspectArgs {
+    /// A frame or a chunk
+    location: OsString,
+    #[command(subcommand)]
+    part: Option<Part>,
+    /// Show the bytes of every field
+    #[arg(long, global = true)]
+    bytes: bool,
+}
+
+/// A stored part.
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Part {
+    /// The header of the frame, or of a lone chunk
+    Header,
+    /// Where each chunk is
+    Index,
+    /// What follows the chunks: attributes, fingerprint
+    Trailer,
+    /// The header of a chunk
+    Chunk {
+        /// Its number, from 0
+        number: usize,
+    },
+}
+
+pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
+    let location = Location::parse(&args.location);
+    let Some(path) = location.path.as_deref() else {
+        return Err(Failure::usage("stdin has no positions to show").with_help("save it to a file"));
+    };
+    let format = detect::path(path)?.format;
+    let part = args.part.unwrap_or(Part::Header);
+    match (format, part) {
+        (Format::Chunk, Part::Header | Part::Chunk { number: 0 }) => {
+            let start = Envelope::open(path)?.bytes(0, 32)?;
+            show("chunk", &chunk_fields(&start, 0), args.bytes, context)
+        }
+        (Format::Frame | Format::SparseFrame, part) => {
+            let file = Envelope::open(&index_file(path, format))?;
+            match part {
+                Part::Header => show("header", &file.header(), args.bytes, context),
+                Part::Trailer => show("trailer", &file.trailer()?, args.bytes, context),
+                Part::Index => index(&location, &file, context),
+                Part::Chunk { number } => chunk(&location, number, args.bytes, context),
+            }
+        }
+        _ => {
+            let words = format!("`{}` has no such part", location.name());
+            Err(Failure::said(Exit::Unsupported, words).with_help("frames and chunks have parts"))
+        }
+    }
+}
+
+/// Prints fields as a table, or with their bytes.
+fn show(part: &str, fields: &[Field], with_bytes: bool, context: &Context) -> Outcome {
+    if context.json() {
+        let fields: Vec<Value> = fields.iter().map(Field::to_json).collect();
+        return Document::new("inspect").with("part", part).with("fields", fields).print();
+    }
+    if with_bytes {
+        return output::print(&annotated(fields));
+    }
+    let mut table = Table::new(["offset", "field", "value"]);
+    for field in fields {
+        table.row([field.offset.to_string(), field.name.to_owned(), field.value.clone()]);
+    }
+    output::print(&table.render())
+}
+
+/// Every field with its bytes; long ones as a dump.
+fn annotated(fields: &[Field]) -> String {
+    let mut text = String::new();
+    for field in fields {
+        let bytes: Vec<String> = field.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        if field.bytes.len() <= 16 {
+            let bytes = bytes.join(" ");
+            let _ = writeln!(
+                text,
+                "{:08x}  {bytes:<47}  {:<16} {}",
+                field.offset, field.name, field.value
+            );
+            continue;
+        }
+        let _ =
+            writeln!(text, "{:08x}  {:<47}  {:<16} {}", field.offset, "", field.name, field.value);
+        for (line, part) in field.bytes.chunks(16).enumerate() {
+            hex_line(field.offset + 16 * line as u64, part, &mut text);
+        }
+    }
+    text
+}
+
+fn index(location: &Location, file: &Envelope, context: &Context) -> Outcome {
+    let input = Input::open(location, context)?;
+    let frame = input.need_frame()?;
+    let map = map_of(&input)?;
+    let mut table = Table::new(["chunk", "place", "nbytes", "cbytes"]);
+    let mut list = Vec::new();
+    for number in 0..frame.chunk_count() {
+        let place = place_of(&map.locate(number)?);
+        let header = frame.chunk_header(number)?;
+        let (nbytes, cbytes) = (header.len() as u64, header.compressed_len() as u64);
+        table.row([number.to_string(), place.clone(), nbytes.to_string(), cbytes.to_string()]);
+        list.push(object([
+            ("chunk", (number as u64).into()),
+            ("place", place.into()),
+            ("nbytes", nbytes.into()),
+            ("cbytes", cbytes.into()),
+        ]));
+    }
+    if context.json() {
+        return Document::new("inspect")
+            .with("part", "index")
+            .with("offset", file.index_start())
+            .with("chunks", list)
+            .print();
+    }
+    output::print(&format!("index at byte {}\n{}", file.index_start(), table.render()))
+}
+
+fn chunk(location: &Location, number: usize, with_bytes: bool, context: &Context) -> Outcome {
+    let input = Input::open(location, context)?;
+    let frame = input.need_frame()?;
+    if number >= frame.chunk_count() {
+        let words = format!("there is no chunk {number}: the frame has {}", frame.chunk_count());
+        return Err(Failure::usage(words));
+    }
+    let (bytes, base) = match map_of(&input)?.locate(number)? {
+        Located::At(position) => {
+            let file = index_file(&input.path, input.detected.format);
+            (Envelope::open(&file)?.bytes(position, 32)?, position)
+        }
+        Located::File(name) => (Envelope::open(&input.path.join(name))?.bytes(0, 32)?, 0),
+        Located::Run(chunk) => (chunk, 0),
+        _ => return Err(Error::unsupported("a chunk in a place of an unknown kind").into()),
+    };
+    // A header that makes no sense is what people want to see, too.
+    if let Err(error) = Header::parse(&bytes) {
+        context.tell(&format!("note: {error}"));
+    }
+    show("chunk", &chunk_fields(&bytes, base), with_bytes, context)
+}
+
+fn place_of(located: &Located) -> String {
+    match located {
+        Located::At(position) => position.to_string(),
+        Located::File(name) => name.clone(),
+        _ => "- (a run)".to_owned(),
+    }
+}
+
+/// Where the chunks of a frame are.
+fn map_of(input: &Input) -> Outcome<Box<Frame>> {
+    let kind = match input.detected.format {
+        Format::SparseFrame => Kind::Sparse,
+        _ => Kind::Contiguous,
+    };
+    let file = FileReader::open(index_file(&input.path, input.detected.format))?;
+    let mut opener = Opener::new(kind, file.len()?);
+    loop {
+        match opener.step()? {
+            Step::Need(range) => {
+                let mut bytes = vec![0; to_usize(range.end - range.start)?];
+                file.read_exact_at(range.start, &mut bytes)?;
+                opener.supply(bytes);
+            }
+            Step::Done(frame) => return Ok(frame),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `repack`: the same data in less space, or compressed in another way.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use superchunk::frame::Kind;
+
+use super::pack::size_of_path;
+use crate::arrays;
+use crate::context::Context;
+use crate::encoding::EncodingArgs;
+use crate::failure::{Failure, Outcome};
+use crate::input::Input;
+use crate::location::Location;
+use crate::names::human;
+use crate::output::Document;
+use crate::replace::replace;
+
+const EXAMPLES: &str = "\
+Examples:
+  superchunk repack big.b2frame               drop dead space
+  superchunk repack big.b2frame -c zstd -9    compress anew
+  superchunk repack big.b2frame -o small.b2frame --dict";
+
+/// The options of `repack`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RepackArgs {
+    /// The frame
+    frame: PathBuf,
+    /// Where to; the frame itself is replaced if not given
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<OsString>,
+    /// Overwrite OUT
+    #[arg(short, long)]
+    force: bool,
+    #[command(flatten)]
+    encoding: EncodingArgs,
+}
+
+pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
+    let before = size_of_path(&args.frame);
+    let target = args.output.as_ref().map_or(args.frame.as_path(), Path::new);
+    let in_place = args.output.is_none();
+    if in_place
+        && !args.encoding.changes_chunks()
+        && !args.encoding.no_checksums
+        && !args.encoding.sparse
+    {
+        let mut frame = context.edit(&args.frame)?;
+        frame.compact()?;
+        frame.close()?;
+    } else {
+        if in_place {
+            // Nobody may be writing to what is about to be replaced.
+            drop(context.edit(&args.frame)?);
+        }
+        copy(args, target, in_place || args.force, context)?;
+    }
+    let after = size_of_path(target);
+    if context.json() {
+        return Document::new("repack")
+            .with("path", args.frame.display().to_string())
+            .with("output", target.display().to_string())
+            .with("before", before)
+            .with("after", after)
+            .print();
+    }
+    context.tell(&format!("{}: {} -> {}", target.display(), human(before), human(after)));
+    Ok(())
+}
+
+fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
+    let location = Location::whole(Some(args.frame.clone()));
+    let input = Input::open(&location, context)?;
+    input.need_frame()?;
+    let in_place = args.output.is_none();
+    if in_place && args.encoding.sparse && !args.frame.is_dir() {
+        return Err(Failure::usage("a file does not become a folder in its place")
+            .with_help("say where to with -o FOLDER"));
+    }
+    let stays_sparse = in_place && args.frame.is_dir();
+    let kind = if args.encoding.sparse || stays_sparse { Kind::Sparse } else { Kind::Contiguous };
+    replace(target, force, |temporary| {
+        arrays::copy(&input, temporary, &args.encoding, kind, context)
+    })
+}

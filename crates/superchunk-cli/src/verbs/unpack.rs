@@ -1,0 +1,150 @@
+//! `unpack`: the data itself, all of it or a slice.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use clap::Args;
+use superchunk::npy;
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::input::{Content, Input};
+use crate::location::Location;
+use crate::names::human;
+use crate::output::Document;
+use crate::span::Span;
+use crate::target::Target;
+use crate::values::parse_dtype;
+
+const EXAMPLES: &str = "\
+Examples:
+  superchunk unpack readings.f8.b2frame              readings.f8
+  superchunk unpack big.b2frame@1000:2000 -o some.f8
+  superchunk unpack cube.b2nd --raw -o - | wc -c     bytes in C order";
+
+/// The names that packing adds, and unpacking takes away.
+const SUFFIXES: [&str; 3] = ["b2frame", "b2nd", "b2"];
+
+/// The options of `unpack`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct UnpackArgs {
+    /// PATH[::INNER][@SLICE], or - for stdin
+    #[arg(default_value = "-", hide_default_value = true)]
+    location: OsString,
+    /// Where to; - is stdout
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<OsString>,
+    /// Write the bytes alone, in C order (arrays become .npy files otherwise)
+    #[arg(long)]
+    raw: bool,
+    /// Write a NumPy file
+    #[arg(long, conflicts_with = "raw")]
+    npy: bool,
+    /// Type of an item as NumPy spells it, for --npy
+    #[arg(long, value_name = "TYPE")]
+    dtype: Option<String>,
+    /// Overwrite
+    #[arg(short, long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
+    let location = Location::parse(&args.location);
+    let input = Input::open(&location, context)?;
+    let header = header_of(args, &input)?;
+    let target = match &args.output {
+        Some(output) => Target::parse(output),
+        None => default_target(&location, header.is_some())?,
+    };
+    let written = unpack(&input, header.as_deref(), &target, args.force, context)?;
+    if context.json() && target != Target::Stdout {
+        return Document::new("unpack")
+            .with("path", input.name.as_str())
+            .with("output", target.name())
+            .with("nbytes", written)
+            .print();
+    }
+    if target != Target::Stdout {
+        context.tell(&format!("{} -> {}: {}", input.name, target.name(), human(written)));
+    }
+    Ok(())
+}
+
+/// Decompresses stdin to stdout.
+pub(crate) fn filter(context: &Context) -> Outcome {
+    let stdin = Location::whole(None);
+    drop(crate::output::binary()?);
+    let input = Input::open(&stdin, context)?;
+    if matches!(input.content, Content::Raw(_)) {
+        let words = format!("stdin is nothing that was packed: {}", input.detected.reason);
+        return Err(superchunk::Error::corrupt(words).into());
+    }
+    unpack(&input, None, &Target::Stdout, false, context).map(drop)
+}
+
+/// Writes the data behind `header`, and returns its length.
+fn unpack(
+    input: &Input,
+    header: Option<&[u8]>,
+    target: &Target,
+    force: bool,
+    context: &Context,
+) -> Outcome<u64> {
+    let mut progress = context.progress("unpacking", input.slice.is_none().then(|| input.len()));
+    let failed = |error| target.failed(error);
+    target.write(force, |out: &mut dyn Write| {
+        let mut written = 0;
+        out.write_all(header.unwrap_or_default()).map_err(failed)?;
+        input.pieces(&mut |bytes| {
+            out.write_all(bytes).map_err(failed)?;
+            written += bytes.len() as u64;
+            progress.add(bytes.len());
+            Ok(())
+        })?;
+        Ok(written)
+    })
+}
+
+/// The header of a NumPy file, if one is wanted.
+fn header_of(args: &UnpackArgs, input: &Input) -> Outcome<Option<Vec<u8>>> {
+    let is_array = matches!(input.content, Content::Array(_));
+    if args.raw || !(args.npy || is_array) {
+        return Ok(None);
+    }
+    let known = args.dtype.clone().or_else(|| input.dtype()).ok_or_else(|| {
+        Failure::usage("a NumPy file needs the type of its items")
+            .with_help("say it with --dtype, like --dtype '<f4'")
+    })?;
+    let dtype = parse_dtype(&known)?;
+    let shape = match (&input.content, &input.slice) {
+        (Content::Array(array), slice) => array.shape_of(slice.as_deref())?,
+        (_, slice) => {
+            let count = input.len() / dtype.item_size().max(1) as u64;
+            let parsed = slice.as_deref().map(|slice| Span::parse(slice, count)).transpose()?;
+            vec![parsed.map_or(count, |span| span.count())]
+        }
+    };
+    Ok(Some(npy::write_header(&dtype, &shape)))
+}
+
+fn default_target(location: &Location, as_npy: bool) -> Outcome<Target> {
+    let Some(path) = &location.path else {
+        return match std::io::stdout().is_terminal() {
+            true => Err(Failure::usage("where to?").with_help("say it with -o FILE")),
+            false => Ok(Target::Stdout),
+        };
+    };
+    let is_known = |path: &Path| {
+        let suffix = path.extension().and_then(|suffix| suffix.to_str());
+        suffix.is_some_and(|suffix| SUFFIXES.contains(&suffix))
+    };
+    if !is_known(path) || location.slice.is_some() {
+        let words = format!("no name for the data of `{}` suggests itself", location.name());
+        return Err(
+            Failure::usage(words).with_help("say where to with -o FILE, or -o - for stdout")
+        );
+    }
+    Ok(Target::Path(path.with_extension(if as_npy { "npy" } else { "" })))
+}

@@ -1,0 +1,80 @@
+//! `cat` and `head`.
+
+use crate::shell::{Shell, npy};
+
+fn counting() -> Shell {
+    let shell = Shell::new();
+    shell.write("n", &npy(&[30])[128..]);
+    shell.run("pack n --dtype <i4").succeeds();
+    shell
+}
+
+#[test]
+fn every_form_shows_the_same_values() {
+    let shell = counting();
+    let cases = [
+        ("table", "       0: 3 4 5\n"),
+        ("csv", "3\n4\n5\n"),
+        ("json", "[3, 4, 5]\n"),
+        ("jsonl", "3\n4\n5\n"),
+        ("raw", "\x03\0\0\0\x04\0\0\0\x05\0\0\0"),
+        ("hex", "00000000  03 00 00 00 04 00 00 00  05 00 00 00              |............|\n"),
+    ];
+    for (form, expected) in cases {
+        shell.run(&format!("cat n.b2frame@3:6 --format {form}")).is(expected, "", 0);
+    }
+    shell.run("cat n.b2frame@3:6 --json").is("[3, 4, 5]\n", "", 0);
+}
+
+#[test]
+fn types_can_be_told_or_are_guessed() {
+    let shell = counting();
+    shell.run("cat n.b2frame@-1 --dtype <u2").is("       0: 29 0\n", "", 0);
+    let typeless = Shell::with_frame();
+    let said = typeless.run("head -n 1 data.b2frame --format csv");
+    // 15.0 as an unsigned integer.
+    said.is(&format!("{}\n", 15.0f64.to_bits()), "", 0);
+    typeless.run("head -n 2 data.b2frame --dtype <f8 --format csv").is("15.0\n15.05\n", "", 0);
+    let bytes = typeless.pipe("cat -", b"hello").succeeds();
+    assert!(bytes.text().ends_with("|hello|\n"), "{}", bytes.text());
+}
+
+#[test]
+fn the_first_values_are_ten_unless_told() {
+    let shell = counting();
+    shell.run("head n.b2frame").is("       0: 0 1 2 3 4 5 6 7 8 9\n", "", 0);
+    shell.run("head -n 3 n.b2frame@::10 --format json").is("[0, 10, 20]\n", "", 0);
+    shell.write("a.npy", &npy(&[5, 3]));
+    shell.run("pack a.npy").succeeds();
+    shell.run("head -n 4 a.b2nd").is("       0: 0 1 2\n       3: 3\n", "", 0);
+    shell.run("cat a.b2nd@1:3,1:").is("       0: 4 5\n       2: 7 8\n", "", 0);
+}
+
+#[test]
+fn a_plane_becomes_a_picture() {
+    let shell = Shell::new();
+    shell.write("a.npy", &npy(&[5, 3, 4]));
+    shell.run("pack a.npy").succeeds();
+    shell.run("cat a.b2nd@1,:,: --png plane.png").is("", "", 0);
+    let picture = shell.read("plane.png");
+    assert_eq!(&picture[..8], b"\x89PNG\r\n\x1a\n");
+    // Width and height of the first block, IHDR.
+    assert_eq!(picture[16..24], [0, 0, 0, 4, 0, 0, 0, 3]);
+    assert_eq!(shell.run("cat a.b2nd@1,:,: --png plane.png").code, Some(7));
+    shell.run("cat a.b2nd@2 --png plane.png -f").is("", "", 0);
+    shell.run("cat a.b2nd --png b.png").fails(
+        2,
+        "error: a picture has two dimensions, this has 3\n  help: take a plane, like cube.b2nd@0,:,:\n",
+    );
+    assert_eq!(shell.names(), ["a.b2nd", "a.npy", "plane.png"]);
+}
+
+#[test]
+fn a_slice_that_does_not_fit_is_a_usage_error() {
+    let said = counting().run("cat n.b2frame@30");
+    said.fails(
+        2,
+        "error: `@30` does not fit: there are 30 items\n  help: a slice is like @5, @10:20, @:100, @-5: \
+         or @::2\n",
+    );
+}

@@ -1,0 +1,67 @@
+//! `convert`.
+
+use crate::shell::{Shell, npy};
+
+#[test]
+fn every_format_leads_to_every_other_with_equal_content() {
+    let shell = Shell::with_frame();
+    let lines = [
+        "convert data.b2frame sparse --to sparse",
+        "convert sparse again.b2frame",
+        "convert again.b2frame one.chunk",
+        "convert one.chunk lone.b2frame",
+        "convert lone.b2frame array.b2nd",
+        "convert array.b2nd array.npy",
+        "convert array.npy other.b2nd -c blosclz",
+        "convert other.b2nd out.raw",
+        "convert out.raw last.b2frame",
+    ];
+    for line in lines {
+        shell.run(line).succeeds();
+        let made = line.split_whitespace().nth(2).unwrap();
+        assert_eq!(shell.run(&format!("diff {made} data.f8")).code, Some(0), "{line}");
+    }
+    assert!(shell.read("out.raw") == shell.read("data.f8"));
+}
+
+#[test]
+fn chunks_move_as_they_are_unless_parameters_change() {
+    let shell = Shell::with_frame();
+    let chunks = |name: &str| {
+        let list = shell.run(&format!("info --json --chunks {name}")).succeeds().json();
+        list.get("chunk_list").unwrap().to_json()
+    };
+    shell.run("convert data.b2frame same.b2frame").succeeds();
+    shell.run("convert data.b2frame other.b2frame -c lz4").succeeds();
+    assert_eq!(chunks("same.b2frame"), chunks("data.b2frame"));
+    assert_ne!(chunks("other.b2frame"), chunks("data.b2frame"));
+    for name in ["same", "other"] {
+        let unit = shell.run(&format!("attr get {name}.b2frame unit")).succeeds();
+        assert_eq!(unit.text(), "\"K\"\n", "{name}");
+    }
+}
+
+#[test]
+fn arrays_keep_their_axes() {
+    let shell = Shell::new();
+    shell.write("a.npy", &npy(&[6, 7]));
+    shell.run("convert a.npy a.b2nd").succeeds();
+    shell.run("convert a.b2nd b.b2nd -c lz4 --filters bitshuffle").succeeds();
+    shell.run("convert b.b2nd c --to sparse").succeeds();
+    shell.run("convert c c.npy").succeeds();
+    assert!(shell.read("c.npy") == npy(&[6, 7]));
+    let sized = shell.run("convert a.b2nd d.b2nd -z 1M");
+    assert_eq!(sized.code, Some(2));
+    assert!(sized.stderr.contains("shapes, not sizes"), "{}", sized.stderr);
+}
+
+#[test]
+fn what_it_is_to_be_must_be_clear() {
+    let shell = Shell::with_frame();
+    shell.run("convert data.b2frame x").fails(
+        2,
+        "error: what is `x` to be?\n  help: say it with --to frame, sparse, chunk, b2nd, npy or raw\n",
+    );
+    assert_eq!(shell.run("convert data.b2frame data.f8 --to raw").code, Some(7));
+    assert_eq!(shell.run("convert data.b2frame@1:2 x.raw").code, Some(2));
+}

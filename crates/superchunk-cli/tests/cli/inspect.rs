@@ -1,0 +1,83 @@
+//! `inspect`.
+
+use crate::shell::Shell;
+
+#[test]
+fn header_fields_stand_where_the_format_says() {
+    let shell = Shell::with_frame();
+    let len = shell.read("data.b2frame").len();
+    let said = shell.run("inspect data.b2frame header").succeeds();
+    let has = |offset: &str, field: &str, value: &str| {
+        let found = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.starts_with(&[offset, field]) && words[2..].join(" ") == value
+        };
+        assert!(said.text().lines().any(found), "{field}:\n{}", said.text());
+    };
+    has("2", "magic", "b2frame\\x00");
+    has("11", "header_len", "97");
+    has("16", "frame_len", &len.to_string());
+    has("27", "codec", "zstd, level 5");
+    has("30", "nbytes", "800000");
+    has("48", "typesize", "8");
+    has("58", "chunksize", "65536");
+}
+
+#[test]
+fn bytes_are_annotated() {
+    let shell = Shell::with_frame();
+    let said = shell.run("inspect data.b2frame --bytes").succeeds();
+    let line = "00000030  00 00 00 08                                      typesize         8";
+    assert!(said.text().lines().any(|found| found == line), "{}", said.text());
+    let trailer = shell.run("inspect data.b2frame trailer --bytes").succeeds();
+    assert!(trailer.text().contains("fingerprint_type 3"), "{}", trailer.text());
+    assert!(trailer.text().contains("unit"), "{}", trailer.text());
+}
+
+#[test]
+fn the_index_and_each_chunk_tell_the_same_place() {
+    let shell = Shell::with_frame();
+    let frame = shell.read("data.b2frame");
+    let index = shell.run("inspect data.b2frame index --json").succeeds().json();
+    assert!(index.to_json().contains("\"chunk\": 12, "), "{}", index.to_json());
+    let chunk = shell.run("inspect data.b2frame chunk 12 --json").succeeds().json();
+    let fields = chunk.get("fields").unwrap().to_json();
+    let nbytes = 800_000 - 12 * 65_536;
+    assert!(fields.contains(&format!("\"value\": \"{nbytes}\"")), "{fields}");
+    let place = index.to_json();
+    let start: usize =
+        place.rsplit("\"place\": \"").next().unwrap().split('"').next().unwrap().parse().unwrap();
+    assert_eq!(frame[start..start + 4], [5, 1, frame[start + 2], 8]);
+    assert!(place.contains(&format!("\"place\": \"{start}\"")));
+}
+
+#[test]
+fn sparse_frames_and_lone_chunks_have_parts_too() {
+    let shell = Shell::with_frame();
+    shell.run("convert data.b2frame sparse --to sparse").succeeds();
+    let index = shell.run("inspect sparse index").succeeds();
+    assert!(index.text().contains("0000000C.chunk"), "{}", index.text());
+    assert!(shell.run("inspect sparse chunk 3").succeeds().text().contains("zstd, 32-byte header"));
+    shell.run("convert data.b2frame one.chunk").succeeds();
+    assert!(shell.run("inspect one.chunk").succeeds().text().contains("800000"));
+}
+
+#[test]
+fn what_has_no_such_part_is_told() {
+    let shell = Shell::with_frame();
+    let said = shell.run("inspect data.b2frame chunk 13");
+    said.fails(2, "error: there is no chunk 13: the frame has 13\n");
+    assert_eq!(shell.run("inspect data.f8 header").code, Some(4));
+    assert_eq!(shell.run("inspect - header").code, Some(2));
+}
+
+#[test]
+fn a_frame_that_cannot_be_opened_can_be_looked_at() {
+    let shell = Shell::with_frame();
+    let mut frame = shell.read("data.b2frame");
+    // A length past the end of the file.
+    frame[16] = 0x7f;
+    shell.write("data.b2frame", &frame);
+    assert_eq!(shell.run("info data.b2frame").code, Some(3));
+    assert!(shell.run("inspect data.b2frame").succeeds().text().contains("frame_len"));
+}

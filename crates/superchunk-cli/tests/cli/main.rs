@@ -1,0 +1,27 @@
+//! The program as a shell sees it: one file a verb, real processes on real files.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod append;
+mod attr;
+mod bench;
+mod caps;
+mod cat;
+mod convert;
+mod demo;
+mod diff;
+mod exits;
+mod help;
+mod info;
+mod inspect;
+mod ls;
+mod manual;
+mod memory;
+mod pack;
+mod peers;
+mod pipes;
+mod repack;
+mod shell;
+mod tune;
+mod unpack;
+mod verify;

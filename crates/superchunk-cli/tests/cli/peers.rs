@@ -1,0 +1,72 @@
+//! The real python-blosc2 reads what we write, and we read what it writes.
+
+use std::process::Command;
+
+use superchunk_testkit::frame_peer::{FrameParams, FramePeer};
+use superchunk_testkit::peers::PeerKind;
+
+use crate::shell::{Shell, npy, python, readings};
+
+#[test]
+fn the_peer_opens_what_was_packed() {
+    for kind in [PeerKind::Blosc2, PeerKind::Blosc2Old] {
+        let shell = Shell::with_frame();
+        shell.run("convert data.b2frame sparse --to sparse").succeeds();
+        let mut peer = FramePeer::spawn(kind);
+        for name in ["data.b2frame", "sparse"] {
+            let frame = peer.open(&shell.path(name)).unwrap();
+            assert_eq!(peer.read_chunks(frame).unwrap().concat(), readings(100_000), "{name}");
+            assert_eq!(peer.vlmeta_raw(frame, "unit").unwrap(), b"\xa1K", "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_a_peer_has_packed_is_unpacked() {
+    for (kind, contiguous) in
+        [(PeerKind::Blosc2, true), (PeerKind::Blosc2, false), (PeerKind::Blosc2Old, true)]
+    {
+        let shell = Shell::new();
+        let mut params = FrameParams::new(8, 64_000).at(shell.path("theirs"));
+        params.contiguous = contiguous;
+        params.codec = 5;
+        let mut peer = FramePeer::spawn(kind);
+        let frame = peer.create(&params).unwrap();
+        let data = readings(20_000);
+        data.chunks(64_000).for_each(|piece| peer.append_data(frame, piece).unwrap());
+        peer.close(frame).unwrap();
+        let said = shell.run("unpack theirs --raw -o -").succeeds();
+        assert!(said.stdout == data, "{kind:?}, contiguous: {contiguous}");
+        let info = shell.run("info --json theirs").succeeds().json();
+        assert_eq!(info.get("codec").unwrap().as_str(), Some("zstd"));
+        // And it can go on with what we appended.
+        shell.pipe("append theirs -", &data).succeeds();
+        let frame = peer.open(&shell.path("theirs")).unwrap();
+        assert_eq!(peer.read_chunks(frame).unwrap().concat(), [data.clone(), data].concat());
+    }
+}
+
+#[test]
+fn arrays_are_equal_in_numpy() {
+    let shell = Shell::new();
+    shell.write("a.npy", &npy(&[40, 5, 60]));
+    shell.run("pack a.npy").succeeds();
+    let script = "import blosc2, numpy\n\
+                  ours, expected = blosc2.open('a.b2nd'), numpy.load('a.npy')\n\
+                  assert ours.shape == expected.shape and ours.dtype == expected.dtype\n\
+                  assert (ours[:] == expected).all()\n\
+                  theirs = expected.astype('>f8').transpose(2, 0, 1)\n\
+                  numpy.save('b.npy', numpy.ascontiguousarray(theirs))\n\
+                  numpy.save('fortran.npy', numpy.asfortranarray(theirs))\n\
+                  blosc2.asarray(theirs, urlpath='b.b2nd', chunks=(32, 32, 3), blocks=(16, 8, 2))\n";
+    let mut command = Command::new(python());
+    let output = command.args(["-c", script]).current_dir(shell.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let expected = shell.read("b.npy");
+    assert!(shell.run("unpack b.b2nd -o -").succeeds().stdout == expected);
+    assert!(shell.run("unpack b.b2nd --raw -o -").succeeds().stdout == expected[128..]);
+    shell.run("pack fortran.npy").succeeds();
+    for name in ["fortran.npy", "fortran.b2nd", "b.b2nd"] {
+        assert_eq!(shell.run(&format!("diff {name} b.npy")).code, Some(0), "{name}");
+    }
+}
