@@ -9,11 +9,12 @@ use crate::choice::{CODECS, CodecChoice, FILTERS, FilterChoice, Setup};
 
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
-superchunk-bench-compare [frame] [options]
+superchunk-bench-compare [frame | nd] [options]
 
   frame               the benches of frames instead of chunks; heeds only the four options below
+  nd                  the benches of N-d arrays, likewise
   --folder DIR        where their files are made (default: the folder for temporary files)
-  --quick, --csv, --save   as below; --save writes <date>-frame.csv
+  --quick, --csv, --save   as below; --save writes <date>-frame.csv or <date>-nd.csv
 
   --datasets a,b      only these (by name or its beginning): a_walk_f64 a_sensor_f64 b_ts_i32
                       c_small_i64 d_field_f32 e_csv f_random g_zeros
@@ -49,7 +50,10 @@ pub(crate) struct Args {
     pub(crate) kernels: bool,
     pub(crate) chunks: bool,
     pub(crate) frames: bool,
-    /// Where the files of the frame benches are made.
+    pub(crate) arrays: bool,
+    /// Less exact and much shorter.
+    pub(crate) quick: bool,
+    /// Where the files of the benches of frames and arrays are made.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) summary: bool,
     pub(crate) csv: Option<PathBuf>,
@@ -73,12 +77,16 @@ impl Args {
                 "--chunk" => args.chunk = (number::<usize>(&value()?)? << 10).max(1),
                 "--csv" => args.csv = Some(value()?.into()),
                 "frame" => (args.frames, args.chunks) = (true, false),
+                "nd" => (args.arrays, args.chunks) = (true, false),
                 "--folder" => args.folder = Some(value()?.into()),
                 "--kernels" => args.kernels = true,
                 "--kernels-only" => (args.kernels, args.chunks) = (true, false),
                 "--summary" => args.summary = true,
                 "--save" => args.save = true,
-                "--quick" => (args.sample, args.budget) = (8 << 20, Duration::from_millis(40)),
+                "--quick" => {
+                    args.quick = true;
+                    (args.sample, args.budget) = (8 << 20, Duration::from_millis(40));
+                }
                 "--help" | "-h" => return Ok(None),
                 _ => return Err(format!("unknown option {word}\n\n{HELP}")),
             }
@@ -123,6 +131,8 @@ impl Default for Args {
             kernels: false,
             chunks: true,
             frames: false,
+            arrays: false,
+            quick: false,
             folder: None,
             summary: false,
             csv: None,
@@ -198,5 +208,11 @@ mod tests {
         assert!(args.frames && !args.chunks);
         assert_eq!(args.folder, Some("here".into()));
         assert!(!parse("").unwrap().unwrap().frames);
+    }
+
+    #[test]
+    fn the_word_nd_replaces_them_by_arrays() {
+        let args = parse("nd --quick").unwrap().unwrap();
+        assert!(args.arrays && args.quick && !args.chunks && !args.frames);
     }
 }

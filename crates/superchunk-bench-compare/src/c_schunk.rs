@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "a C library can only be called so")]
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
 use std::path::Path;
 use std::ptr;
@@ -19,12 +19,26 @@ const SPECIAL_ZERO: c_int = 1;
 
 /// `blosc2_storage`.
 #[repr(C)]
-struct Storage {
+pub(crate) struct Storage {
     contiguous: bool,
     urlpath: *mut c_char,
     cparams: *mut CParams,
     dparams: *mut DParams,
     io: *mut c_void,
+}
+
+impl Storage {
+    /// A contiguous frame in a file. The library reads the path and the parameters, and writes to
+    /// neither.
+    pub(crate) fn file(path: &CStr, cparams: &mut CParams, dparams: &mut DParams) -> Self {
+        Self {
+            contiguous: true,
+            urlpath: path.as_ptr().cast_mut(),
+            cparams: &raw mut *cparams,
+            dparams: &raw mut *dparams,
+            io: ptr::null_mut(),
+        }
+    }
 }
 
 /// The beginning of `blosc2_schunk`.
@@ -86,13 +100,7 @@ impl<'a> CFrames<'a> {
     fn create(&self, path: &Path) -> Answer<CSchunk<'_>> {
         let (mut cparams, mut dparams) = (CParams::of(&self.setup)?, DParams::of(&self.setup)?);
         let path = c_path(path)?;
-        let mut storage = Storage {
-            contiguous: true,
-            urlpath: path.as_ptr().cast_mut(),
-            cparams: &raw mut cparams,
-            dparams: &raw mut dparams,
-            io: ptr::null_mut(),
-        };
+        let mut storage = Storage::file(&path, &mut cparams, &mut dparams);
         // SAFETY: all pointers are null or to live values of the header's types; the library copies
         // what it keeps, and does not write to the path.
         self.owned(unsafe { (self.new)(&raw mut storage) }, "blosc2_schunk_new")
@@ -195,16 +203,16 @@ impl FrameReader for CSchunk<'_> {
     }
 }
 
-fn c_path(path: &Path) -> Answer<CString> {
+pub(crate) fn c_path(path: &Path) -> Answer<CString> {
     let text = path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
     CString::new(text).map_err(|e| e.to_string())
 }
 
-fn signed(number: u64) -> Answer<i64> {
+pub(crate) fn signed(number: u64) -> Answer<i64> {
     i64::try_from(number).map_err(|e| e.to_string())
 }
 
-fn refused(function: &str, code: i64) -> Answer<()> {
+pub(crate) fn refused(function: &str, code: i64) -> Answer<()> {
     if code < 0 { Err(format!("{function} returned {code}")) } else { Ok(()) }
 }
 

@@ -1,25 +1,28 @@
-//! A line for each frame bench, and the numbers as CSV.
+//! A line for each bench of files, and the numbers as CSV.
 
 use std::fmt::Write as _;
 
 use crate::args::Args;
-use crate::frames::Times;
 use crate::report::{about, save_as, say, write};
+use crate::rounds::Times;
 
 /// Collects the lines of a run.
 pub(crate) struct FrameReport<'a> {
     args: &'a Args,
+    /// What the benches are of: the word of the command line.
+    subject: &'static str,
     csv: String,
 }
 
 impl<'a> FrameReport<'a> {
     /// Starts a report and prints its head.
-    pub(crate) fn new(args: &'a Args, c_version: &str) -> Self {
+    pub(crate) fn new(args: &'a Args, c_version: &str, subject: &'static str) -> Self {
         let mut csv = about(c_version);
         let _ = writeln!(csv, "case,implementation,processor_ms,wall_ms");
         say("\nms as superchunk/C-Blosc2 and how many times faster superchunk is");
-        say(&format!("{:<48} {:^30} {:^30}", "frames, LZ4 and shuffle", "processor", "wall"));
-        Self { args, csv }
+        let title = format!("{subject}, LZ4 and shuffle");
+        say(&format!("{title:<48} {:^30} {:^30}", "processor", "wall"));
+        Self { args, subject, csv }
     }
 
     /// Adds and prints a line.
@@ -47,7 +50,7 @@ impl<'a> FrameReport<'a> {
             write(path, &self.csv)?;
         }
         if self.args.save {
-            write(&save_as("-frame"), &self.csv)?;
+            write(&save_as(&format!("-{}", self.subject)), &self.csv)?;
         }
         Ok(())
     }

@@ -6,9 +6,8 @@
 //! fastest round counts.
 
 use std::hint::black_box;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
 use superchunk_testkit::datasets;
 use superchunk_testkit::rng::Rng;
@@ -17,12 +16,12 @@ use crate::args::Args;
 use crate::c_blosc2::Library;
 use crate::c_schunk::CFrames;
 use crate::choice::{CODECS, FILTERS, Setup};
-use crate::clock::Clock;
 use crate::contestant::Answer;
 use crate::frame_report::FrameReport;
 use crate::frame_side::{FrameReader, FrameSide};
 use crate::many_chunks;
 use crate::ours_schunk::OurFrames;
+use crate::rounds::{Folder, Lines, Times, remove, turns};
 use crate::timing::Ring;
 
 const CHUNK_SIZE: usize = 1 << 20;
@@ -37,20 +36,10 @@ const TINY_CHUNK: usize = 16;
 const SMALL_APPENDS: usize = 10_000;
 const SMALL_CHUNK: usize = 4096;
 
-/// Rounds that are always run, and that are enough.
-const ROUNDS: Range<usize> = 3..100;
-
-/// Seconds of one side by both clocks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Times {
-    pub(crate) processor: f64,
-    pub(crate) wall: f64,
-}
-
 /// Runs all frame benches; `false` when an answer was wrong.
 pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
     let folder = Folder::new(args.folder.as_deref())?;
-    let mut report = FrameReport::new(args, &library.version());
+    let mut report = FrameReport::new(args, &library.version(), "frame");
     let setup = setup()?;
     let theirs = CFrames::new(library, &setup)?;
     let ours = OurFrames::unsynced(&setup);
@@ -76,7 +65,6 @@ pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
     Ok(right)
 }
 
-type Lines = Vec<(&'static str, [Times; 2])>;
 type Case = fn(&Bench<'_>, &CFrames<'_>) -> Answer<Lines>;
 
 const CASES: [(&str, Case); 6] = [
@@ -132,7 +120,8 @@ impl Bench<'_> {
                     .map_err(|e| format!("{} read back: {e}", path.display()))?;
             }
         }
-        self.turns(
+        turns(
+            self.budget,
             &mut sides,
             |(_, path)| {
                 remove(path);
@@ -208,7 +197,8 @@ impl Bench<'_> {
         mut work: impl FnMut(&mut dyn FrameReader) -> Answer<()>,
     ) -> Answer<[Times; 2]> {
         let mut runners = self.sides.map(|side| (side, None));
-        self.turns(
+        turns(
+            self.budget,
             &mut runners,
             |(side, reader)| {
                 drop(reader.take());
@@ -236,7 +226,8 @@ impl Bench<'_> {
                 return Err("the last chunk is wrong".to_owned());
             }
         }
-        let open = self.turns(
+        let open = turns(
+            self.budget,
             &mut sides,
             |_| Ok(()),
             |side| {
@@ -244,47 +235,18 @@ impl Bench<'_> {
                 Ok(())
             },
         )?;
-        let first = self.turns(
+        let first = turns(
+            self.budget,
             &mut sides,
             |_| Ok(()),
             |side| side.open(path)?.read_chunk(index, &mut space).map(drop),
         )?;
         Ok(vec![(", open", open), (", open and read the last", first)])
     }
-
-    /// The fastest of several rounds of each runner, in turns; `prepare` is not timed.
-    fn turns<R>(
-        &self,
-        runners: &mut [R],
-        mut prepare: impl FnMut(&mut R) -> Answer<()>,
-        mut work: impl FnMut(&mut R) -> Answer<()>,
-    ) -> Answer<[Times; 2]> {
-        let mut fastest = [Times { processor: f64::INFINITY, wall: f64::INFINITY }; 2];
-        let start = Instant::now();
-        for round in 0..ROUNDS.end {
-            if round >= ROUNDS.start && start.elapsed() > self.budget {
-                break;
-            }
-            for turn in 0..2 {
-                let who = (turn + round) % 2;
-                let (Some(runner), Some(times)) = (runners.get_mut(who), fastest.get_mut(who))
-                else {
-                    return Err("two sides are needed".to_owned());
-                };
-                prepare(runner)?;
-                let ((result, processor), wall) =
-                    Clock::Wall.time(|| Clock::Thread.time(|| work(runner)));
-                result?;
-                times.processor = times.processor.min(processor);
-                times.wall = times.wall.min(wall);
-            }
-        }
-        Ok(fastest)
-    }
 }
 
 /// LZ4 and byte shuffle on one thread.
-fn setup() -> Answer<Setup> {
+pub(crate) fn setup() -> Answer<Setup> {
     let codec = CODECS.into_iter().find(|codec| codec.name == "lz4").ok_or("no LZ4")?;
     let filter = FILTERS.into_iter().find(|filter| filter.name == "shuffle").ok_or("no shuffle")?;
     Ok(Setup { codec, level: 5, filter, item_size: ITEM_SIZE, threads: 1 })
@@ -320,31 +282,4 @@ fn check_items(frame: &mut dyn FrameReader, data: &[u8], items: &[u64]) -> Answe
         }
     }
     Ok(())
-}
-
-/// Removes a file that may not be there.
-fn remove(path: &Path) {
-    let _ = std::fs::remove_file(path);
-}
-
-/// A new folder for the files of the benches, removed in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(within: Option<&Path>) -> Answer<Self> {
-        let within = within.map_or_else(std::env::temp_dir, Path::to_path_buf);
-        let path = within.join(format!("superchunk-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        Ok(Self(path))
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -3,10 +3,13 @@
 //! Every cell of dataset × codec × level × filter × threads is first checked (each side decodes its own
 //! chunks and the other's), then timed in turns; the fastest time of each piece counts, so that a busy
 //! machine disturbs the quotient little. `--help` tells the options. The exit code says whether every
-//! answer was right, not who was faster. With the word `frame` it is files of chunks instead.
+//! answer was right, not who was faster. With the word `frame` it is files of chunks instead,
+//! with `nd` files of arrays.
 
 mod args;
+mod arrays;
 mod c_blosc2;
+mod c_nd;
 mod c_schunk;
 mod cell;
 mod choice;
@@ -18,11 +21,14 @@ mod frames;
 mod kernels;
 mod locate;
 mod many_chunks;
+mod nd_side;
 mod ours;
+mod ours_nd;
 mod ours_schunk;
 #[cfg(feature = "pure-rs")]
 mod pure_rs;
 mod report;
+mod rounds;
 mod summary;
 mod timing;
 
@@ -56,6 +62,7 @@ fn run(args: &Args) -> Result<bool, String> {
     report::say(&format!("superchunk against C-Blosc2 {}", library.version()));
     let mut right = !args.kernels || kernels::run(&library, args)?;
     right &= !args.frames || frames::run(&library, args)?;
+    right &= !args.arrays || arrays::run(&library, args)?;
     if !args.chunks {
         return Ok(right);
     }
