@@ -32,10 +32,12 @@ fn clippy() -> Outcome {
 }
 
 /// Unit, integration and document tests, with the peers made known. Default features are all features
-/// but those that only benches need, whose dependencies nobody else needs.
+/// but those that only benches need, whose dependencies nobody else needs, and `ndarray`.
 fn tests(peers: &[(&str, OsString)]) -> Outcome {
-    let peers = peers.iter().map(|(name, value)| (name, value));
-    run(cargo(&["test", "--workspace"]).envs(peers))
+    let peers = || peers.iter().map(|(name, value)| (name, value));
+    run(cargo(&["test", "--workspace"]).envs(peers()))?;
+    let views = ["test", "-p", "superchunk", "--features", "ndarray", "--test", "nd"];
+    run(cargo(&views).envs(peers()))
 }
 
 fn docs() -> Outcome {

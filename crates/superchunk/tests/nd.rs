@@ -299,3 +299,15 @@ fn scalars_and_empty_arrays_are_arrays() {
     empty.delete(1, 0, 3).unwrap();
     assert_eq!((empty.shape(), empty.item_count()), (&[2, 0][..], 0));
 }
+
+#[cfg(feature = "ndarray")]
+#[test]
+fn arrays_of_the_crate_ndarray_go_in_and_out() {
+    let array = counted(&[3, 4], &options(&[2, 3], &[1, 2]));
+    let part = array.read_ndarray::<i32>(&Selection::parse("1:, ::2", &[3, 4]).unwrap()).unwrap();
+    assert_eq!(part.shape(), [2, 2]);
+    assert_eq!(part.iter().copied().collect::<Vec<_>>(), [4, 6, 8, 10]);
+    // A view whose items do not lie in C order.
+    let back = NdArray::from_ndarray(part.t(), &NdOptions::default()).unwrap();
+    assert_eq!((back.shape(), all(&back)), (&[2, 2][..], vec![4, 8, 6, 10]));
+}

@@ -23,8 +23,8 @@ use crate::error::{Error, Result};
 /// The bytes behind a chunk.
 pub(super) const SUFFIX: usize = 16;
 const TAG: &[u8; 4] = b"B2X3";
-/// The only type that we know how it was made.
-const XXH3_128: u8 = 3;
+/// The type of fingerprints with 128 bits; the only one that we know how it was made.
+const BITS_128: u8 = 3;
 /// Where the fingerprint begins, from the end of the frame.
 const STORED: usize = 17;
 
@@ -51,14 +51,14 @@ pub(super) enum Match {
 impl Fingerprint {
     /// A stored fingerprint of a known type.
     pub(super) fn parse(kind: u8, bytes: [u8; 16]) -> Option<Self> {
-        (kind == XXH3_128).then_some(Self(bytes))
+        (kind == BITS_128).then_some(Self(bytes))
     }
 
     /// The last 17 bytes of a frame.
     pub(super) fn stored(fingerprint: Option<Self>) -> [u8; STORED] {
         let mut out = [0; STORED];
         if let Some(Self(bytes)) = fingerprint {
-            let mut source = std::iter::once(XXH3_128).chain(bytes);
+            let mut source = std::iter::once(BITS_128).chain(bytes);
             out.fill_with(|| source.next().unwrap_or(0));
         }
         out
@@ -75,7 +75,7 @@ impl Fingerprint {
             position = range.end;
         }
         seal.write(tail.get(..tail.len().saturating_sub(STORED)).unwrap_or_default());
-        seal.write(&[XXH3_128]);
+        seal.write(&[BITS_128]);
         seal.write(&[0; 16]);
         let mut bytes = [0; 16];
         let hashes = seal.finish().to_be_bytes().into_iter().chain(loose.finish().to_be_bytes());

@@ -3,10 +3,12 @@
 #[cfg(any(unix, windows))]
 use std::path::Path;
 
+#[cfg(any(unix, windows))]
+use super::FillValue;
 use super::geometry::{product, strides};
 use super::pick::Picks;
 use super::strided::{Axis, Copy};
-use super::{FillValue, NdArray, NdOptions, Selection};
+use super::{NdArray, NdOptions, Selection};
 use crate::b2nd::NAMES;
 use crate::error::{Error, Result};
 
