@@ -30,6 +30,13 @@ pub(crate) struct Request<'a> {
     pub(crate) force: bool,
 }
 
+impl<'a> Request<'a> {
+    /// What is there already, compressed like this.
+    pub(crate) fn of(encoding: &'a EncodingArgs, force: bool) -> Self {
+        Self { encoding, raw: None, chunks: &[], blocks: &[], attributes: &[], force }
+    }
+}
+
 /// Fills a buffer with the next bytes.
 type Fill<'a> = dyn FnMut(&mut [u8]) -> Outcome + 'a;
 
@@ -89,15 +96,14 @@ pub(crate) fn pack(
 /// Makes an array in a frame of a NumPy file, a frame or plain bytes.
 pub(crate) fn convert(
     input: &Input,
-    encoding: &EncodingArgs,
+    request: &Request<'_>,
     path: &Path,
-    force: bool,
     context: &Context,
 ) -> Outcome {
     let (dtype, shape) = type_and_shape(input)?;
-    let request = Request { encoding, raw: None, chunks: &[], blocks: &[], attributes: &[], force };
-    let options = options_of(&request, dtype.item_size(), context)?;
-    replace(path, force, |temporary| {
+    let options = options_of(request, dtype.item_size(), context)?;
+    let mut progress = context.progress("converting", Some(input.len()));
+    replace(path, request.force, |temporary| {
         let mut array = NdArray::create(temporary, &shape, &dtype, &options)?;
         for name in input.frame().into_iter().flat_map(SuperChunk::value_names) {
             let value = input.need_frame()?.value_bytes(name)?;
@@ -107,6 +113,7 @@ pub(crate) fn convert(
         fill(&mut array, &mut |buffer| {
             let end = at + buffer.len() as u64;
             input.read(at..end, buffer)?;
+            progress.add(buffer.len());
             at = end;
             Ok(())
         })?;
@@ -118,21 +125,28 @@ pub(crate) fn convert(
 pub(crate) fn copy(
     input: &Input,
     path: &Path,
-    encoding: &EncodingArgs,
+    request: &Request<'_>,
     kind: Kind,
     context: &Context,
 ) -> Outcome {
+    let encoding = request.encoding;
     if let Content::Array(array) = &input.content
         && let Array::Frame(array) = array
     {
         refuse_sizes(encoding)?;
         let mut options = array.options();
         options.frame = encoding.over(options.frame, context)?.with_kind(kind);
+        if !request.chunks.is_empty() || !request.blocks.is_empty() {
+            let given = |shape: &[usize]| (!shape.is_empty()).then(|| shape.to_vec());
+            (options.chunks, options.blocks) = (given(request.chunks), given(request.blocks));
+        }
         return Ok(array.copy_to(path, &options).and_then(NdArray::close)?);
     }
     let frame = input.need_frame()?;
     let options = encoding.over(frame.frame_options(), context)?.with_kind(kind);
-    Ok(frame.copy_to(path, &options).and_then(SuperChunk::close)?)
+    let mut progress = context.progress("copying", Some(frame.len()));
+    let copied = frame.copy_to_with(path, &options, |bytes| progress.add(bytes));
+    Ok(copied.and_then(SuperChunk::close)?)
 }
 
 /// Appends files to an array, along its first axis, all of them or none.

@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   superchunk convert a.b2frame b.b2frame -c lz4      other parameters
   superchunk convert a.b2frame folder --to sparse    chunks move as they are
-  superchunk convert cube.npy cube.b2nd";
+  superchunk convert cube.npy cube.b2nd --chunks 10,200,300";
 
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -54,11 +54,27 @@ pub(crate) struct ConvertArgs {
     /// frame, sparse, chunk, b2nd, npy or raw; else the name of the output tells
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     to: Option<To>,
+    /// Axes of a chunk of an array, like 100,200
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    chunks: Vec<usize>,
+    /// Axes of a block of an array
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    blocks: Vec<usize>,
     /// Overwrite
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
     encoding: EncodingArgs,
+}
+
+impl ConvertArgs {
+    fn request(&self) -> arrays::Request<'_> {
+        arrays::Request {
+            chunks: &self.chunks,
+            blocks: &self.blocks,
+            ..arrays::Request::of(&self.encoding, self.force)
+        }
+    }
 }
 
 pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
@@ -77,7 +93,7 @@ pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
         (To::Frame | To::Sparse | To::B2nd, Target::Path(path)) => {
             let is_array = matches!(input.content, Content::Array(_));
             if is_array && input.frame().is_none() || to == To::B2nd && !is_array {
-                arrays::convert(&input, &args.encoding, path, args.force, context)?;
+                arrays::convert(&input, &args.request(), path, context)?;
             } else {
                 to_frame(&input, args, to, path, context)?;
             }
@@ -117,7 +133,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
     let kind = kind_of(args, kind);
     replace(path, args.force, |temporary| {
         if input.frame().is_some() {
-            return arrays::copy(input, temporary, &args.encoding, kind, context);
+            return arrays::copy(input, temporary, &args.request(), kind, context);
         }
         let mut options = args.encoding.fresh(input.item_size(), context)?.with_kind(kind);
         let chunk = match &input.content {

@@ -83,6 +83,7 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
     let stays_sparse = in_place && args.frame.is_dir();
     let kind = if args.encoding.sparse || stays_sparse { Kind::Sparse } else { Kind::Contiguous };
     replace(target, force, |temporary| {
-        arrays::copy(&input, temporary, &args.encoding, kind, context)
+        let request = arrays::Request::of(&args.encoding, force);
+        arrays::copy(&input, temporary, &request, kind, context)
     })
 }

@@ -294,7 +294,7 @@ fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Con
         ..EncodingArgs::default()
     };
     if matches!(input.content, Content::Array(_)) {
-        arrays::convert(input, &encoding, out, force, context)?;
+        arrays::convert(input, &arrays::Request::of(&encoding, force), out, context)?;
     } else {
         let options = encoding.fresh(best.item_size, context)?;
         replace(out, force, |temporary| {

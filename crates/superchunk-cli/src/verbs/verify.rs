@@ -42,7 +42,7 @@ pub(crate) fn run(args: &VerifyArgs, context: &Context) -> Outcome {
     for given in &args.locations {
         let location = Location::parse(given);
         let findings = match Input::open(&location, context) {
-            Ok(input) => look(&input)?,
+            Ok(input) => look(&input, context)?,
             Err(failure) => unsealed(&location, failure, context)?,
         };
         all_good &= findings.damaged.is_empty();
@@ -66,14 +66,14 @@ fn unsealed(location: &Location, failure: Failure, context: &Context) -> Outcome
     let Ok(frame) = context.open_options().with_trust(true).open(path) else {
         return Err(failure);
     };
-    let mut findings = of_frame(&frame)?;
+    let mut findings = of_frame(&frame, context)?;
     findings.damaged.insert(0, (NO_CHUNK, error.to_string()));
     Ok(findings)
 }
 
-fn look(input: &Input) -> Outcome<Findings> {
+fn look(input: &Input, context: &Context) -> Outcome<Findings> {
     if let Some(frame) = input.frame() {
-        return of_frame(frame);
+        return of_frame(frame, context);
     }
     let mut findings = Findings { integrity: "none", checked: 0, decoded: 0, damaged: Vec::new() };
     if matches!(input.content, Content::Raw(_)) {
@@ -88,8 +88,10 @@ fn look(input: &Input) -> Outcome<Findings> {
     Ok(findings)
 }
 
-fn of_frame(frame: &SuperChunk) -> Outcome<Findings> {
-    let found = frame.verify()?;
+fn of_frame(frame: &SuperChunk, context: &Context) -> Outcome<Findings> {
+    let mut progress = context.progress("verifying", Some(frame.len()));
+    let found = frame.verify_with(|bytes| progress.add(bytes))?;
+    drop(progress);
     let values = frame.value_names().filter_map(|name| frame.value_bytes(name).err());
     let values = values.map(|error| (NO_CHUNK, error.to_string()));
     let damaged = found.damaged.iter().map(|(number, error)| (*number as u64, error.to_string()));

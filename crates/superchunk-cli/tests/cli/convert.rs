@@ -65,3 +65,20 @@ fn what_it_is_to_be_must_be_clear() {
     assert_eq!(shell.run("convert data.b2frame data.f8 --to raw").code, Some(7));
     assert_eq!(shell.run("convert data.b2frame@1:2 x.raw").code, Some(2));
 }
+
+#[test]
+fn arrays_get_other_chunks() {
+    let shell = Shell::new();
+    shell.write("a.npy", &npy(&[20, 30]));
+    let shapes = |name: &str| {
+        let info = shell.run(&format!("info --json {name}")).succeeds().json();
+        let shape = |key: &str| info.get(key).unwrap().to_json();
+        (shape("chunks"), shape("blocks"))
+    };
+    shell.run("convert a.npy a.b2nd --chunks 10,20 --blocks 5,10").succeeds();
+    assert_eq!(shapes("a.b2nd"), ("[10, 20]".to_owned(), "[5, 10]".to_owned()));
+    shell.run("convert a.b2nd b.b2nd --chunks 4,30").succeeds();
+    assert_eq!(shapes("b.b2nd").0, "[4, 30]");
+    shell.run("diff a.npy b.b2nd").succeeds();
+    assert_eq!(shell.run("convert a.b2nd c.b2nd --chunks 4").code, Some(2));
+}

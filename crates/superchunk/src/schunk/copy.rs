@@ -62,8 +62,19 @@ impl SuperChunk {
     /// A new super-chunk at `path` with the same data and metadata, made as the options say.
     #[cfg(any(unix, windows))]
     pub fn copy_to(&self, path: impl AsRef<Path>, options: &FrameOptions) -> Result<Self> {
+        self.copy_to_with(path, options, |_| {})
+    }
+
+    /// The same, and tells after each chunk how many bytes it decodes to.
+    #[cfg(any(unix, windows))]
+    pub fn copy_to_with(
+        &self,
+        path: impl AsRef<Path>,
+        options: &FrameOptions,
+        done: impl FnMut(usize),
+    ) -> Result<Self> {
         let mut copy = Self::create(path, options)?;
-        copy.take_from(self)?;
+        copy.take_from(self, done)?;
         copy.commit()?;
         Ok(copy)
     }
@@ -71,7 +82,7 @@ impl SuperChunk {
     /// A new super-chunk in memory with the same data and metadata, made as the options say.
     pub fn copy_to_memory(&self, options: &FrameOptions) -> Result<Self> {
         let mut copy = Self::in_memory(options)?;
-        copy.take_from(self)?;
+        copy.take_from(self, |_| {})?;
         Ok(copy)
     }
 
@@ -89,6 +100,10 @@ impl SuperChunk {
     /// Appends everything that `other` holds. Chunks are copied as they are where both have the same
     /// parameters and they fit; else they are compressed again.
     pub fn append_from(&mut self, other: &Self) -> Result<()> {
+        self.append_from_with(other, |_| {})
+    }
+
+    fn append_from_with(&mut self, other: &Self, mut done: impl FnMut(usize)) -> Result<()> {
         if self.contents.item_size != other.contents.item_size {
             return Err(Error::invalid(format!(
                 "items of {} bytes do not go behind items of {}",
@@ -109,11 +124,12 @@ impl SuperChunk {
             } else {
                 self.append(&other.read_chunk(number)?)?;
             }
+            done(other.decoded_len(number)?);
         }
         Ok(())
     }
 
-    fn take_from(&mut self, other: &Self) -> Result<()> {
+    fn take_from(&mut self, other: &Self, done: impl FnMut(usize)) -> Result<()> {
         for layer in &other.contents.metalayers {
             if self.metalayer(&layer.name).is_none() {
                 self.set_metalayer(&layer.name, &layer.content)?;
@@ -122,7 +138,7 @@ impl SuperChunk {
         for name in other.value_names() {
             self.set_value_bytes(name, &other.value_bytes(name)?)?;
         }
-        self.append_from(other)
+        self.append_from_with(other, done)
     }
 }
 

@@ -30,6 +30,11 @@ impl Verification {
 impl SuperChunk {
     /// Decodes every chunk and compares checksums where there are any.
     pub fn verify(&self) -> Result<Verification> {
+        self.verify_with(|_| {})
+    }
+
+    /// The same, and tells after each chunk how many bytes it decodes to.
+    pub fn verify_with(&self, mut done: impl FnMut(usize)) -> Result<Verification> {
         let integrity = self.layout.integrity();
         let mut report = Verification { integrity, checked: 0, decoded: 0, damaged: Vec::new() };
         let mut decoded = Vec::new();
@@ -39,6 +44,7 @@ impl SuperChunk {
                 Ok(false) => report.decoded += 1,
                 Err(error) => report.damaged.push((number, self.told(number, error))),
             }
+            done(self.decoded_len(number).unwrap_or(0));
         }
         Ok(report)
     }
