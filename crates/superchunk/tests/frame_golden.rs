@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use superchunk::frame::{Frame, Kind, Located, Opener, Step};
@@ -18,6 +18,7 @@ use superchunk::store::{Dir, MemoryFolder};
 use superchunk::{OpenOptions, SuperChunk, Value};
 use superchunk_testkit::naive;
 use superchunk_testkit::naive::nd::Geometry;
+use superchunk_testkit::scratch::Scratch;
 use superchunk_testkit::vectors::{Vector, family, folders, sha256_hex};
 
 /// The vectors of the family `frame` whose name begins with one of `numbers`; of all if there is
@@ -228,11 +229,11 @@ fn a_sparse_frame_is_the_same_in_any_folder() {
 
 #[test]
 fn copies_into_folders_and_files_hold_the_same() {
-    let place = Scratch::new("copies");
+    let scratch = Scratch::new();
     for (number, vector) in vectors(&[]).into_iter().filter(is_frame).enumerate() {
         let (name, frame) = (vector.name(), open(&vector));
         for kind in [Kind::Sparse, Kind::Contiguous] {
-            let path = place.0.join(format!("{number}-{kind:?}"));
+            let path = scratch.path(&format!("{number}-{kind:?}"));
             let options = frame.frame_options().with_kind(kind);
             let options = options.with_durability(superchunk::frame::Durability::Process);
             frame.copy_to(&path, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -434,24 +435,5 @@ fn a_sidecar_beside_a_frame_is_honoured_and_left_alone() {
         let before = content();
         check_digest(&vector, &payload(&open(&vector)));
         assert_eq!(content(), before);
-    }
-}
-
-/// A folder for the files of a test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let name = format!("superchunk-frame-golden-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(Path::new(&self.0));
     }
 }

@@ -1,15 +1,12 @@
 //! Arrays shared with python-blosc2, both ways, with NumPy as the judge.
 
 #![expect(
-    clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_sign_loss,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     reason = "a test fails by panicking"
 )]
-
-use std::path::{Path, PathBuf};
 
 use superchunk::frame::Kind;
 use superchunk::{
@@ -19,6 +16,7 @@ use superchunk::{
 use superchunk_testkit::nd_peer::{KeyPart, NdPeer, PeerArray, PeerShape};
 use superchunk_testkit::peers::PeerKind;
 use superchunk_testkit::rng::Rng;
+use superchunk_testkit::scratch::Scratch;
 
 const DTYPES: [&str; 22] = [
     "|b1",
@@ -44,27 +42,6 @@ const DTYPES: [&str; 22] = [
     "[('p', '<f4', (2, 3)), ('q', [('x', '?'), ('y', '>u2')])]",
     "{'names': ['a', 'b'], 'formats': ['i1', '<f8'], 'offsets': [0, 8], 'itemsize': 16, 'aligned': True}",
 ];
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nd-interop-{name}"));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Bytes that are items of a type.
 fn random_items(rng: &mut Rng, dtype: &DType, count: usize) -> Vec<u8> {
@@ -134,7 +111,7 @@ fn options(rng: &mut Rng, contiguous: bool, chunks: &[usize], blocks: &[usize]) 
 
 #[test]
 fn our_arrays_are_equal_in_numpy() {
-    let folder = Folder::new("ours");
+    let scratch = Scratch::new();
     for kind in [PeerKind::Blosc2, PeerKind::Blosc2Old] {
         let (mut peer, mut rng) = (NdPeer::spawn(kind), Rng::new(1));
         for (number, text) in DTYPES.iter().cycle().take(66).enumerate() {
@@ -149,7 +126,7 @@ fn our_arrays_are_equal_in_numpy() {
             let (shape, chunks, blocks) = random_shape(&mut rng, number % 22 + first);
             let contiguous = number % 2 == 0;
             let options = options(&mut rng, contiguous, &chunks, &blocks);
-            let path = folder.at(&format!("{kind:?}{number}.b2nd"));
+            let path = scratch.path(&format!("{kind:?}{number}.b2nd"));
             let bytes = random_items(&mut rng, &dtype, shape.iter().product::<u64>() as usize);
             let mut array = NdArray::create(&path, &shape, &dtype, &options).unwrap();
             array.write_bytes(&Selection::all(&shape), &bytes).unwrap();
@@ -165,7 +142,7 @@ fn our_arrays_are_equal_in_numpy() {
 
 #[test]
 fn the_peers_arrays_are_equal_here() {
-    let folder = Folder::new("theirs");
+    let scratch = Scratch::new();
     let (mut peer, mut rng) = (NdPeer::spawn(PeerKind::Blosc2), Rng::new(2));
     for (number, text) in DTYPES.iter().cycle().take(66).enumerate() {
         let dtype = DType::parse(text).unwrap();
@@ -178,7 +155,7 @@ fn the_peers_arrays_are_equal_here() {
             blocks: given.then_some(&blocks),
             contiguous: number % 2 == 0,
         };
-        let path = folder.at(&format!("{number}.b2nd"));
+        let path = scratch.path(&format!("{number}.b2nd"));
         let bytes = random_items(&mut rng, &dtype, shape.iter().product::<u64>() as usize);
         peer.create(&path, made, &bytes).unwrap_or_else(|words| panic!("{made:?}: {words}"));
         let array = NdArray::open(&path).unwrap_or_else(|error| panic!("{made:?}: {error}"));
@@ -193,7 +170,7 @@ fn the_peers_arrays_are_equal_here() {
 
 #[test]
 fn constructors_of_either_side_mean_the_same() {
-    let folder = Folder::new("fill");
+    let scratch = Scratch::new();
     let mut peer = NdPeer::spawn(PeerKind::Blosc2);
     let (shape, chunks, blocks) = ([7u64, 9], [4usize, 5], [2usize, 5]);
     let options = NdOptions::default().with_chunks(&chunks).with_blocks(&blocks);
@@ -205,14 +182,14 @@ fn constructors_of_either_side_mean_the_same() {
         ("uninit", FillValue::Uninitialised, [0; 8]),
         ("full", FillValue::Value(&value), value),
     ] {
-        let path = folder.at(&format!("{name}-ours.b2nd"));
+        let path = scratch.path(&format!("{name}-ours.b2nd"));
         NdArray::create_filled(&path, &shape, &dtype, fill, &options).unwrap().close().unwrap();
         // What nobody has set may be anything in the peer.
         if name != "uninit" {
             let theirs = peer.read(&path).unwrap_or_else(|words| panic!("{name}: {words}"));
             assert_eq!(theirs.bytes, item.repeat(63), "{name}");
         }
-        let path = folder.at(&format!("{name}-theirs.b2nd"));
+        let path = scratch.path(&format!("{name}-theirs.b2nd"));
         let made = PeerShape {
             dtype: "<f8",
             shape: &shape,
@@ -227,13 +204,13 @@ fn constructors_of_either_side_mean_the_same() {
 
 #[test]
 fn slices_are_those_of_numpy() {
-    let folder = Folder::new("slices");
+    let scratch = Scratch::new();
     let (mut peer, mut rng) = (NdPeer::spawn(PeerKind::Blosc2), Rng::new(3));
     for number in 2..22 {
         let (shape, chunks, blocks) = random_shape(&mut rng, number);
         let dtype = DType::parse("<i4").unwrap();
         let bytes = rng.bytes(shape.iter().product::<u64>() as usize * 4);
-        let path = folder.at(&format!("{number}.b2nd"));
+        let path = scratch.path(&format!("{number}.b2nd"));
         let options = options(&mut rng, true, &chunks, &blocks);
         let mut array = NdArray::create(&path, &shape, &dtype, &options).unwrap();
         array.write_bytes(&Selection::all(&shape), &bytes).unwrap();
@@ -276,7 +253,7 @@ fn random_key(rng: &mut Rng, shape: &[u64]) -> (String, Vec<KeyPart>) {
 
 #[test]
 fn spellings_and_npy_files_are_those_of_numpy() {
-    let folder = Folder::new("npy");
+    let scratch = Scratch::new();
     let (mut peer, mut rng) = (NdPeer::spawn(PeerKind::Blosc2), Rng::new(4));
     for text in DTYPES {
         let dtype = DType::parse(text).unwrap();
@@ -284,7 +261,7 @@ fn spellings_and_npy_files_are_those_of_numpy() {
         for (shape, fortran) in [(vec![], false), (vec![5], false), (vec![3, 4, 2], true)] {
             let bytes = random_items(&mut rng, &dtype, shape.iter().product::<u64>() as usize);
             let plain = PeerArray { dtype: text.to_owned(), shape: shape.clone(), bytes };
-            let path = folder.at("x.npy");
+            let path = scratch.path("x.npy");
             peer.npy_save(&path, &plain, fortran).unwrap();
             let file = std::fs::read(&path).unwrap();
             let header = npy::read_header(&file).unwrap();

@@ -9,30 +9,14 @@
     reason = "a test fails by panicking"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use superchunk::frame::Kind;
 use superchunk::{CompressOptions, DType, FrameOptions, NdArray, NdOptions, Selection};
 use superchunk_testkit::nd_peer::{KeyPart, NdPeer, PeerShape};
 use superchunk_testkit::peers::PeerKind;
 use superchunk_testkit::rng::Rng;
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nd-sharing-{name}"));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use superchunk_testkit::scratch::Scratch;
 
 /// An array of `<i4` as plain as can be: what NumPy would have.
 #[derive(Clone)]
@@ -273,10 +257,10 @@ fn run(peer: &mut NdPeer, path: &Path, seed: u64) {
 
 #[test]
 fn changes_of_either_side_are_seen_by_the_other() {
-    let folder = Folder::new("changes");
+    let scratch = Scratch::new();
     let mut peer = NdPeer::spawn(PeerKind::Blosc2);
     for seed in 0..40 {
-        run(&mut peer, &folder.0.join(format!("{seed}.b2nd")), seed);
+        run(&mut peer, &scratch.path(&format!("{seed}.b2nd")), seed);
     }
 }
 
@@ -295,9 +279,9 @@ fn read(path: &Path) -> Vec<i32> {
 
 #[test]
 fn an_append_that_the_peer_gets_wrong_is_right_here() {
-    let folder = Folder::new("append");
+    let scratch = Scratch::new();
     let mut peer = NdPeer::spawn(PeerKind::Blosc2);
-    let (ours, theirs) = (folder.0.join("ours"), folder.0.join("theirs"));
+    let (ours, theirs) = (scratch.path("ours"), scratch.path("theirs"));
     let bytes: Vec<u8> = [104i32, 105].iter().flat_map(|item| item.to_le_bytes()).collect();
     let mut array = line(&ours, 3, 2);
     array.append(0, &bytes).unwrap();
@@ -312,9 +296,9 @@ fn an_append_that_the_peer_gets_wrong_is_right_here() {
 
 #[test]
 fn items_dropped_by_either_side_never_come_back_through_us() {
-    let folder = Folder::new("shrink");
+    let scratch = Scratch::new();
     let mut peer = NdPeer::spawn(PeerKind::Blosc2);
-    let path = |name: &str| folder.0.join(name);
+    let path = |name: &str| scratch.path(name);
     let zeroed: Vec<i32> = (1..=9).chain([0, 0, 0]).collect();
 
     // Shrunk here, grown by the peer: nothing is left for it to show.

@@ -62,6 +62,11 @@ pub(super) fn recognise(item_size: usize, src: &[u8], blocksize: usize) -> Resul
         Content::Value { width: item_size }
     };
     let payload = if matches!(content, Content::Value { .. }) { value } else { &[] };
+    // C-Blosc2 fills block by block, and refuses blocks that do not hold whole values.
+    let blocksize = match blocksize.is_multiple_of(item_size) {
+        true => blocksize,
+        false => default_blocksize(item_size, src.len()),
+    };
     build(content, item_size, src.len(), blocksize, payload).map(Some)
 }
 
