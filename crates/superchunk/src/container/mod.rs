@@ -9,10 +9,12 @@ mod block_shape;
 mod entry;
 mod heap;
 mod params;
+mod rules;
 
 pub(crate) use entry::{Entry, Run, Slot};
 pub(crate) use heap::Heap;
 pub(crate) use params::Params;
+pub(crate) use rules::Rules;
 
 use crate::chunk;
 use crate::error::{Error, Result};
@@ -30,6 +32,8 @@ pub(crate) struct Contents {
     pub(crate) entries: Vec<Entry>,
     /// Whether the chunks consist of variable-length blocks.
     pub(crate) vl_blocks: bool,
+    /// What the format demands of the chunks.
+    pub(crate) rules: Rules,
     /// How new chunks are compressed, as the container states it.
     pub(crate) params: Params,
     /// Small values of fixed length in the header.
@@ -65,6 +69,7 @@ impl Contents {
             nbytes: 0,
             entries: Vec::new(),
             vl_blocks: false,
+            rules: Rules::default(),
             params,
             metalayers: Vec::new(),
             vlmetalayers: Vec::new(),
@@ -125,6 +130,11 @@ pub(crate) trait Layout: Send + Sync {
     /// the layout has; `None` when there is none to be trusted.
     fn check(&self, _slot: u64, _chunk: &[u8], _behind: &[u8]) -> Option<Result<()>> {
         None
+    }
+
+    /// How many bytes behind a chunk [`check`](Layout::check) wants to see.
+    fn behind(&self) -> usize {
+        16
     }
 
     /// Keeps a chunk and returns its slot. The vector may be changed while it is kept.

@@ -8,6 +8,9 @@ use crate::chunk::{self, Content, Encoder, Header};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
+/// The last version of chunks that Blosc1 knows.
+const BLOSC1: u8 = 2;
+
 /// A chunk that was stored: its entry, and its length there (0 for a run).
 pub(super) type Stored = (Entry, usize);
 
@@ -15,14 +18,19 @@ impl SuperChunk {
     /// Appends bytes, any number of them: they are cut into chunks, and what does not fill one is
     /// kept and joined with the next append. Where chunks have no fixed size, the bytes become one.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.change(|this| match this.contents.chunk_size {
-            _ if bytes.is_empty() => Ok(()),
-            ChunkSize::Variable => this.append_whole(bytes),
-            ChunkSize::Fixed(size) => this.append_cut(bytes, size),
-            ChunkSize::Open => {
-                let size = default_chunk_size(this.contents.item_size);
-                this.contents.chunk_size = ChunkSize::Fixed(size);
-                this.append_cut(bytes, size)
+        self.change(|this| {
+            this.leave_short();
+            match (this.contents.chunk_size, this.contents.rules.cut) {
+                _ if bytes.is_empty() => Ok(()),
+                (ChunkSize::Variable, None) => this.append_whole(bytes),
+                (ChunkSize::Variable, Some(size)) | (ChunkSize::Fixed(size), _) => {
+                    this.append_cut(bytes, size)
+                }
+                (ChunkSize::Open, _) => {
+                    let size = default_chunk_size(this.contents.item_size);
+                    this.contents.chunk_size = ChunkSize::Fixed(size);
+                    this.append_cut(bytes, size)
+                }
             }
         })
     }
@@ -119,6 +127,16 @@ impl SuperChunk {
         Ok(())
     }
 
+    /// Lets a short last chunk be where it must not be changed: from then on sizes are variable.
+    fn leave_short(&mut self) {
+        let ChunkSize::Fixed(size) = self.contents.chunk_size else { return };
+        let short = !self.contents.nbytes.is_multiple_of(size as u64);
+        if self.contents.rules.keep_short && short {
+            self.contents.rules.cut = Some(size);
+            self.contents.chunk_size = ChunkSize::Variable;
+        }
+    }
+
     /// Takes a short last chunk back, so that it can grow.
     fn take_tail(&mut self) -> Result<()> {
         let last = self.contents.entries.len().wrapping_sub(1);
@@ -178,6 +196,11 @@ impl SuperChunk {
     /// Stores a chunk; a run only where its length is known from elsewhere.
     pub(super) fn store(&mut self, chunk: &mut Vec<u8>) -> Result<Stored> {
         let header = Header::parse(chunk)?;
+        if !self.contents.rules.runs && header.version() > BLOSC1 {
+            return Err(Error::invalid(
+                "this container takes chunks of Blosc1, this is one of Blosc2",
+            ));
+        }
         let run = match header.content() {
             Content::Zeros => Run::Zeros,
             Content::Uninitialised => Run::Uninitialised,

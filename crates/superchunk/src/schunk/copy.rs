@@ -10,6 +10,7 @@ use super::options::FrameOptions;
 use crate::container::ChunkSize;
 use crate::error::{Error, Result};
 use crate::frame::{Dialect, Plan};
+use crate::options::{ChunkFormat, CompressOptions};
 
 impl SuperChunk {
     /// All of it as a contiguous frame without dead space, with checksums if this one has them.
@@ -29,6 +30,9 @@ impl SuperChunk {
 
     /// The same in another revision of the format.
     pub fn write_dialect(&self, dialect: Dialect, out: &mut impl Write) -> Result<()> {
+        if !self.contents.rules.runs {
+            return self.copy_to_memory(&self.frame_options())?.write_dialect(dialect, out);
+        }
         let mut contents = self.contents.clone();
         let tail = match self.tail.bytes.as_slice() {
             [] => None,
@@ -86,10 +90,12 @@ impl SuperChunk {
         Ok(copy)
     }
 
-    /// Options that make a copy like the original: its chunks need not be compressed again.
+    /// Options that make a frame like the original: its chunks need not be compressed again, unless
+    /// they are of Blosc1.
     #[must_use]
     pub fn frame_options(&self) -> FrameOptions {
-        let options = FrameOptions::new(self.compress.clone());
+        let compress = CompressOptions { item_size: self.item_size(), ..self.compress.clone() };
+        let options = FrameOptions::new(compress.with_format(ChunkFormat::Blosc2));
         match self.contents.chunk_size {
             ChunkSize::Fixed(size) => options.with_chunk_size(size),
             ChunkSize::Variable => options.with_variable_chunks(),
@@ -117,7 +123,11 @@ impl SuperChunk {
             (ChunkSize::Variable, _) => true,
             _ => false,
         };
-        let as_they_are = other.contents.vl_blocks || self.contents.params == other.contents.params;
+        // Frames have no chunks of Blosc1, and the older formats no others.
+        let alike = self.contents.params == other.contents.params
+            && self.contents.rules.runs
+            && other.contents.rules.runs;
+        let as_they_are = other.contents.vl_blocks || alike;
         for number in 0..other.chunk_count() {
             if (aligned && as_they_are) || other.contents.vl_blocks {
                 self.append_chunk(&other.compressed_chunk(number)?)?;

@@ -173,6 +173,9 @@ impl SuperChunk {
 
     fn append_run(&mut self, run: Run, mut len: u64) -> Result<()> {
         self.check_blocks(false)?;
+        if !self.contents.rules.runs {
+            return self.append_bytes_of(run, len);
+        }
         let size = match self.contents.chunk_size {
             ChunkSize::Fixed(size) => size,
             ChunkSize::Open => default_chunk_size(self.contents.item_size),
@@ -187,12 +190,7 @@ impl SuperChunk {
         let short = self.contents.nbytes % size as u64;
         if short > 0 && len > 0 {
             let missing = len.min(size as u64 - short);
-            let mut value = vec![0; usize::try_from(missing).unwrap_or(size)];
-            if run == Run::Nans {
-                let chunk = crate::chunk::nans(self.contents.item_size, value.len())?;
-                value = crate::chunk::decompress(&chunk)?;
-            }
-            self.append(&value)?;
+            self.append_bytes_of(run, missing)?;
             self.settle()?;
             len -= missing;
         }
@@ -200,6 +198,22 @@ impl SuperChunk {
             let piece = len.min(size as u64);
             self.push(Entry::run(run), usize::try_from(piece).unwrap_or(size));
             len -= piece;
+        }
+        Ok(())
+    }
+
+    /// Appends the bytes that a run stands for.
+    fn append_bytes_of(&mut self, run: Run, mut len: u64) -> Result<()> {
+        let piece = match self.contents.chunk_size {
+            ChunkSize::Fixed(size) => size,
+            _ => default_chunk_size(self.contents.item_size),
+        };
+        let mut value = vec![0; usize::try_from(len).map_or(piece, |len| len.min(piece))];
+        self.write_run(run, 0, &mut value)?;
+        while len > 0 {
+            let count = usize::try_from(len).map_or(value.len(), |len| len.min(value.len()));
+            self.append(value.get(..count).unwrap_or_default())?;
+            len -= count as u64;
         }
         Ok(())
     }

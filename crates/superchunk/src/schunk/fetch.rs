@@ -10,8 +10,6 @@ use crate::error::{Error, Result};
 
 /// What a small read of a chunk takes first: its header and block starts, or all of a small chunk.
 const PREFIX: u64 = 8192;
-/// What may follow a chunk and belong to it.
-const BEHIND: usize = 16;
 /// The most that is taken for a block before its bytes are seen to exist.
 const LARGE_BLOCK: usize = 1 << 20;
 /// The first read of a chunk of unknown length.
@@ -65,7 +63,10 @@ impl SuperChunk {
         match self.source(number)? {
             Source::Stored(slot) => self.with_scratch(|Scratch { decoder, buffer }| {
                 let (chunk, _) = self.fetch(number, slot, buffer)?;
-                decoder.decompress_into(chunk, dst)
+                match self.prefix(number, chunk)? {
+                    Some(len) => decoder.read_bytes(chunk, 0..len, room(dst, len)?).map(|_| len),
+                    None => decoder.decompress_into(chunk, dst),
+                }
             }),
             Source::Run(run, len) => {
                 self.write_run(run, 0, room(dst, len)?)?;
@@ -126,7 +127,8 @@ impl SuperChunk {
         buffer: &'b mut Vec<u8>,
     ) -> Result<Held<'b>> {
         let many = self.contents.expected_len(number).is_some_and(|len| wanted >= len / 2);
-        if many || self.layout.as_bytes(slot).is_some() {
+        let whole = many || self.contents.rules.check_always;
+        if whole || self.layout.as_bytes(slot).is_some() {
             return self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk));
         }
         let extent = self.layout.extent(slot, self.next_slot(number))?;
@@ -212,7 +214,7 @@ impl SuperChunk {
         if (len as u64) > extent {
             return Err(past_the_end(len, extent));
         }
-        let wanted = len.saturating_add(BEHIND);
+        let wanted = len.saturating_add(self.layout.behind());
         let wanted = usize::try_from(extent).map_or(wanted, |extent| extent.min(wanted));
         // Fewer bytes than asked for: nothing follows them.
         let here = if found < wanted && found == first {
@@ -254,6 +256,7 @@ impl SuperChunk {
     /// Refuses a chunk that has another length than the container says.
     pub(super) fn check_len(&self, number: usize, header: &Header) -> Result<()> {
         match self.contents.expected_len(number) {
+            Some(expected) if header.len() > expected && self.may_be_longer(number) => Ok(()),
             Some(expected) if expected != header.len() => Err(Error::corrupt(format!(
                 "the chunk decodes to {} bytes, its place holds {expected}",
                 header.len()
@@ -261,6 +264,20 @@ impl SuperChunk {
             .at("chunk", "nbytes", 4)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a stored chunk may hold more than its place.
+    fn may_be_longer(&self, number: usize) -> bool {
+        self.contents.rules.longer_last && number + 1 == self.contents.entries.len()
+    }
+
+    /// How many bytes of a stored chunk count, if not all.
+    fn prefix(&self, number: usize, chunk: &[u8]) -> Result<Option<usize>> {
+        if !self.may_be_longer(number) {
+            return Ok(None);
+        }
+        let len = Header::parse(chunk)?.len();
+        Ok(self.contents.expected_len(number).filter(|expected| *expected < len))
     }
 
     /// The slot of the chunk that follows, if it is stored.

@@ -13,6 +13,8 @@ mod meta;
 mod open;
 mod options;
 mod read;
+#[cfg(test)]
+mod rules_tests;
 mod verify;
 
 pub(crate) use blocks::Change;
@@ -94,6 +96,20 @@ impl SuperChunk {
             scratch: Mutex::default(),
             starts: OnceLock::new(),
         }
+    }
+
+    #[allow(dead_code, reason = "the formats that need it come next")]
+    /// A super-chunk whose contents are what `layout` keeps, in whatever format.
+    pub(crate) fn over(
+        contents: Contents,
+        layout: Box<dyn Layout>,
+        compress: CompressOptions,
+        limits: Limits,
+        writable: bool,
+    ) -> Self {
+        let mut this = Self::new(contents, layout, compress);
+        (this.limits, this.writable) = (limits, writable);
+        this
     }
 
     /// The decoded length in bytes.
@@ -178,7 +194,10 @@ impl SuperChunk {
             self.contents.nbytes += self.tail.bytes.len() as u64;
         }
         let committed = self.layout.commit(&mut self.contents);
-        if let Some((_, len)) = tail {
+        if tail.is_some() && committed.is_ok() && self.contents.rules.keep_short {
+            self.tail = Tail::default();
+            self.starts = OnceLock::new();
+        } else if let Some((_, len)) = tail {
             // The commit may have moved it.
             self.tail.stored = self.contents.entries.pop().map(|entry| (entry, len));
             self.contents.nbytes -= self.tail.bytes.len() as u64;

@@ -1,4 +1,4 @@
-//! A directory on a disk as a flat folder of stores.
+//! A directory on a disk as a folder of stores.
 //!
 //! A folder may have come from elsewhere, such as an archive, so what stands in it is not trusted:
 //! symbolic links, which could lead out of it, are refused like everything else that is no regular
@@ -87,6 +87,36 @@ impl Folder {
         Ok(path)
     }
 
+    /// The path of a directory that is there.
+    fn existing_folder(&self, name: &str) -> Result<PathBuf> {
+        let path = self.join(name)?;
+        let metadata = path
+            .symlink_metadata()
+            .map_err(|error| Error::io("cannot look at it", error).within(named(&path)))?;
+        match metadata.is_dir() {
+            true => Ok(path),
+            false => Err(Error::invalid("is not a directory").within(named(&path))),
+        }
+    }
+
+    /// The names of what is of one kind in this directory.
+    fn listed(&self, is_wanted: impl Fn(fs::FileType) -> bool) -> Result<Vec<String>> {
+        let failed = self.failed("cannot list the directory");
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(&failed)? {
+            let entry = entry.map_err(&failed)?;
+            match entry.file_type() {
+                Ok(file_type) if is_wanted(file_type) => {}
+                Ok(_) => continue,
+                // Removed since it was listed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            }
+            names.extend(entry.file_name().into_string());
+        }
+        Ok(names)
+    }
+
     fn failed(&self, what: &str) -> impl Fn(io::Error) -> Error {
         move |error| Error::io(what, error).within(named(&self.path))
     }
@@ -107,9 +137,7 @@ impl Dir for Folder {
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         let (from, to) = (self.existing(from)?, self.join(to)?);
-        fs::rename(&from, &to).map_err(|error| {
-            Error::io(format!("cannot rename it to {}", to.display()), error).within(named(&from))
-        })
+        rename(&from, &to)
     }
 
     fn remove(&self, name: &str) -> Result<()> {
@@ -119,20 +147,37 @@ impl Dir for Folder {
     }
 
     fn names(&self) -> Result<Vec<String>> {
-        let failed = self.failed("cannot list the directory");
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path).map_err(&failed)? {
-            let entry = entry.map_err(&failed)?;
-            match entry.file_type() {
-                Ok(file_type) if file_type.is_file() => {}
-                Ok(_) => continue,
-                // Removed since it was listed.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(failed(error)),
-            }
-            names.extend(entry.file_name().into_string());
+        self.listed(|file_type| file_type.is_file())
+    }
+
+    fn open_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
+        Ok(Arc::new(Self::open(self.existing_folder(name)?)?))
+    }
+
+    fn create_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
+        let path = self.join(name)?;
+        fs::create_dir(&path).map_err(|error| {
+            Error::io("cannot create the directory", error).within(named(&path))
+        })?;
+        Ok(Arc::new(Self::open(path)?))
+    }
+
+    fn rename_folder(&self, from: &str, to: &str) -> Result<()> {
+        let (from, to) = (self.existing_folder(from)?, self.join(to)?);
+        if to.symlink_metadata().is_ok() {
+            return Err(Error::invalid("something of that name exists").within(named(&to)));
         }
-        Ok(names)
+        rename(&from, &to)
+    }
+
+    fn remove_folder(&self, name: &str) -> Result<()> {
+        let path = self.existing_folder(name)?;
+        fs::remove_dir_all(&path)
+            .map_err(|error| Error::io("cannot remove it", error).within(named(&path)))
+    }
+
+    fn folder_names(&self) -> Result<Vec<String>> {
+        self.listed(|file_type| file_type.is_dir())
     }
 
     fn sync(&self) -> Result<()> {
@@ -148,6 +193,12 @@ impl Dir for Folder {
     fn lock(&self) -> Result<()> {
         self.handle.as_ref().map_or(Ok(()), |handle| lock_file(handle, &self.path))
     }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| {
+        Error::io(format!("cannot rename it to {}", to.display()), error).within(named(from))
+    })
 }
 
 /// Opens a directory, and nothing else: a FIFO is refused without waiting for its other end.
@@ -274,6 +325,30 @@ mod tests {
         folder.rename("file", "link").unwrap();
         assert_eq!(fs::read(scratch.path("outside")).unwrap(), b"secret");
         assert_eq!(folder.open("link").unwrap().len().unwrap(), 0);
+    }
+
+    #[test]
+    fn folders_hold_folders() {
+        let scratch = Scratch::new();
+        let root = Folder::create(scratch.path("root")).unwrap();
+        let inner = root.create_folder("data").unwrap();
+        inner.create("a").unwrap();
+        assert_eq!(root.open_folder("data").unwrap().names().unwrap(), ["a"]);
+        assert_eq!(kind(root.create_folder("data")), ErrorKind::Io);
+        root.create("b").unwrap();
+        assert_eq!(kind(root.rename_folder("data", "b")), ErrorKind::InvalidArgument);
+        assert_eq!(kind(root.open_folder("b")), ErrorKind::InvalidArgument);
+        root.rename_folder("data", "other").unwrap();
+        assert_eq!(root.names().unwrap(), ["b"]);
+        assert_eq!(root.folder_names().unwrap(), ["other"]);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("other", scratch.path("root/link")).unwrap();
+            assert_eq!(kind(root.open_folder("link")), ErrorKind::InvalidArgument);
+            assert_eq!(kind(root.remove_folder("link")), ErrorKind::InvalidArgument);
+        }
+        root.remove_folder("other").unwrap();
+        assert_eq!(kind(root.open_folder("other")), ErrorKind::NotFound);
     }
 
     #[test]

@@ -107,6 +107,7 @@ impl WriteAt for Memory {
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFolder {
     stores: Arc<Mutex<BTreeMap<String, Memory>>>,
+    folders: Arc<Mutex<BTreeMap<String, MemoryFolder>>>,
     claim: Claim,
 }
 
@@ -119,6 +120,14 @@ impl MemoryFolder {
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<String, Memory>> {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn folders(&self) -> MutexGuard<'_, BTreeMap<String, Self>> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.stores().contains_key(name) || self.folders().contains_key(name)
     }
 
     fn find(&self, name: &str) -> Result<Memory> {
@@ -138,18 +147,20 @@ impl Dir for MemoryFolder {
 
     fn create(&self, name: &str) -> Result<Arc<dyn WriteAt>> {
         check_name(name)?;
-        let mut stores = self.stores();
-        if stores.contains_key(name) {
-            return Err(Error::invalid("a store of that name exists").within(name));
+        if self.has(name) {
+            return Err(taken(name));
         }
         let store = Memory::new();
-        stores.insert(name.to_owned(), store.clone());
+        self.stores().insert(name.to_owned(), store.clone());
         Ok(Arc::new(store))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         check_name(from)?;
         check_name(to)?;
+        if self.folders().contains_key(to) {
+            return Err(taken(to));
+        }
         let mut stores = self.stores();
         let store = stores.remove(from).ok_or_else(|| missing(from))?;
         stores.insert(to.to_owned(), store);
@@ -163,6 +174,42 @@ impl Dir for MemoryFolder {
 
     fn names(&self) -> Result<Vec<String>> {
         Ok(self.stores().keys().cloned().collect())
+    }
+
+    fn open_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
+        check_name(name)?;
+        let folder = self.folders().get(name).cloned();
+        Ok(Arc::new(folder.ok_or_else(|| missing(name))?))
+    }
+
+    fn create_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
+        check_name(name)?;
+        if self.has(name) {
+            return Err(taken(name));
+        }
+        let folder = Self::new();
+        self.folders().insert(name.to_owned(), folder.clone());
+        Ok(Arc::new(folder))
+    }
+
+    fn rename_folder(&self, from: &str, to: &str) -> Result<()> {
+        check_name(from)?;
+        check_name(to)?;
+        if self.has(to) {
+            return Err(taken(to));
+        }
+        let folder = self.folders().remove(from).ok_or_else(|| missing(from))?;
+        self.folders().insert(to.to_owned(), folder);
+        Ok(())
+    }
+
+    fn remove_folder(&self, name: &str) -> Result<()> {
+        check_name(name)?;
+        self.folders().remove(name).map(drop).ok_or_else(|| missing(name))
+    }
+
+    fn folder_names(&self) -> Result<Vec<String>> {
+        Ok(self.folders().keys().cloned().collect())
     }
 
     fn sync(&self) -> Result<()> {
@@ -231,7 +278,11 @@ fn too_long(position: u64) -> Error {
 }
 
 fn missing(name: &str) -> Error {
-    Error::not_found("there is no store of that name").within(name)
+    Error::not_found("there is nothing of that name").within(name)
+}
+
+fn taken(name: &str) -> Error {
+    Error::invalid("something of that name exists").within(name)
 }
 
 #[cfg(test)]
@@ -312,6 +363,25 @@ mod tests {
             assert_eq!(error.unwrap().kind(), ErrorKind::NotFound);
         }
         folder.sync().unwrap();
+    }
+
+    #[test]
+    fn folders_hold_folders() {
+        let root = MemoryFolder::new();
+        let inner = root.create_folder("data").unwrap();
+        inner.create("a").unwrap().write_at(0, b"1").unwrap();
+        assert_eq!(root.open_folder("data").unwrap().names().unwrap(), ["a"]);
+        assert!(root.create("data").is_err() && root.create_folder("data").is_err());
+        root.create("b").unwrap();
+        assert!(root.create_folder("b").is_err() && root.rename("b", "data").is_err());
+        assert!(root.rename_folder("data", "b").is_err());
+        root.rename_folder("data", "other").unwrap();
+        assert_eq!(
+            (root.names().unwrap(), root.folder_names().unwrap()),
+            (vec!["b".to_owned()], vec!["other".to_owned()])
+        );
+        root.remove_folder("other").unwrap();
+        assert_eq!(root.open_folder("other").err().unwrap().kind(), ErrorKind::NotFound);
     }
 
     #[test]

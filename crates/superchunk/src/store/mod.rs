@@ -82,7 +82,8 @@ pub trait WriteAt: ReadAt {
     }
 }
 
-/// A flat folder of named stores. Names are single path components.
+/// A folder of named stores, and of folders where the implementation has them. Names are single path
+/// components.
 pub trait Dir: Send + Sync {
     /// Opens a store for reading.
     fn open(&self, name: &str) -> Result<Arc<dyn ReadAt>>;
@@ -102,6 +103,31 @@ pub trait Dir: Send + Sync {
     /// The names of all stores, in no order.
     fn names(&self) -> Result<Vec<String>>;
 
+    /// Opens a folder inside of this one.
+    fn open_folder(&self, _name: &str) -> Result<Arc<dyn Dir>> {
+        Err(no_folders())
+    }
+
+    /// Makes an empty folder inside of this one; nothing may have that name.
+    fn create_folder(&self, _name: &str) -> Result<Arc<dyn Dir>> {
+        Err(no_folders())
+    }
+
+    /// Gives a folder another name, which nothing may have, in one step.
+    fn rename_folder(&self, _from: &str, _to: &str) -> Result<()> {
+        Err(no_folders())
+    }
+
+    /// Removes a folder with all that is in it.
+    fn remove_folder(&self, _name: &str) -> Result<()> {
+        Err(no_folders())
+    }
+
+    /// The names of all folders inside of this one, in no order.
+    fn folder_names(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// Returns when all names made, changed and removed so far survive a power cut.
     fn sync(&self) -> Result<()>;
 
@@ -109,4 +135,8 @@ pub trait Dir: Send + Sync {
     fn lock(&self) -> Result<()> {
         Ok(())
     }
+}
+
+fn no_folders() -> Error {
+    Error::unsupported("this kind of folder has no folders in it")
 }
