@@ -15,18 +15,35 @@ struct Environment {
     folder: &'static str,
     variable: &'static str,
     packages: &'static [&'static str],
+    /// Which of them exist as source only.
+    sources: &'static [&'static str],
 }
 
-const ENVIRONMENTS: [Environment; 2] = [
+const ENVIRONMENTS: [Environment; 3] = [
     Environment {
         folder: "blosc2",
         variable: "SUPERCHUNK_PEER_PYTHON",
         packages: &["blosc2==4.14.1", "blosc==1.11.4", "numcodecs==0.16.6", "numpy==2.4.6"],
+        sources: &[],
     },
     Environment {
         folder: "blosc2-old",
         variable: "SUPERCHUNK_PEER_PYTHON_OLD",
         packages: &["blosc2==2.7.1", "numpy==1.26.4"],
+        sources: &[],
+    },
+    Environment {
+        folder: "legacy",
+        variable: "SUPERCHUNK_PEER_PYTHON_LEGACY",
+        packages: &[
+            "bloscpack==0.16.0",
+            "bcolz-zipline==1.13.0",
+            "blosc==1.11.4",
+            "numpy==2.4.6",
+            "deprecated==1.3.1",
+            "six==1.17.0",
+        ],
+        sources: &["bloscpack"],
     },
 ];
 
@@ -58,6 +75,9 @@ fn install(environment: &Environment) -> Outcome<PathBuf> {
     run(Command::new(interpreter).args(["-m", "venv", "--clear"]).arg(&folder))?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--only-binary", ":all:"]);
+    if !environment.sources.is_empty() {
+        pip.args(["--no-binary", &environment.sources.join(",")]);
+    }
     run(pip.args(environment.packages))?;
     write(&marker, &wanted)?;
     Ok(python)

@@ -9,13 +9,13 @@ what the older one does not have is refused in words.
 """
 
 import gc
-import json
-import sys
 import threading
 
 import blosc2
 import msgpack
 from blosc2 import blosc2_ext
+
+from serve import serve
 
 ONE_THREAD = {"nthreads": 1}
 open_schunks = {}
@@ -259,26 +259,6 @@ def answer(request, payload):
     if request["handle"] not in open_schunks:
         raise ValueError("no super-chunk is open under this handle")
     return BOUND_BY_NAME[name](open_schunks[request["handle"]], request, payload)
-
-
-def serve(answer):
-    """Answers requests until the other side closes the pipe."""
-    incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
-    while line := incoming.readline():
-        request = json.loads(line)
-        payload = [incoming.read(length) for length in request["payload"]]
-        parts = []
-        try:
-            value = answer(request, payload)
-            if isinstance(value, list):
-                value, parts = None, value
-            head = {"ok": value}
-        except Exception as error:  # any refusal is an answer
-            head = {"error": f"{type(error).__name__}: {error}"}
-        head["payload"] = [len(part) for part in parts]
-        outgoing.write(json.dumps(head).encode() + b"\n")
-        outgoing.writelines(parts)
-        outgoing.flush()
 
 
 if __name__ == "__main__":

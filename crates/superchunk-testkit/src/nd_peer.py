@@ -13,7 +13,7 @@ import os
 
 import blosc2
 import numpy as np
-from frame_peer import serve
+from serve import serve
 
 ONE_THREAD = {"nthreads": 1}
 

@@ -23,6 +23,8 @@ pub enum PeerKind {
     Blosc1,
     /// C-Blosc 1 through numcodecs; also answers `getitem`.
     Numcodecs,
+    /// bloscpack and bcolz, which speak through [`crate::legacy_peer`] only.
+    Legacy,
 }
 
 /// How a peer shall compress; codecs, filters and split modes are the numbers of the C interface.
@@ -163,6 +165,7 @@ impl Peer {
             PeerKind::Blosc2 | PeerKind::Blosc2Old => "blosc2",
             PeerKind::Blosc1 => "blosc",
             PeerKind::Numcodecs => "numcodecs",
+            PeerKind::Legacy => return Err(io::Error::other("use LegacyPeer")),
         };
         let mut peer = Self { process: Process::start(kind, "peer.py", &[name])? };
         peer.ask(Request::Version).map_err(io::Error::other)?;

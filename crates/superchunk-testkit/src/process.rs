@@ -87,6 +87,7 @@ pub(crate) fn not_started(kind: PeerKind, error: &io::Error) -> String {
 fn python_of(kind: PeerKind) -> PathBuf {
     let (variable, folder) = match kind {
         PeerKind::Blosc2Old => ("SUPERCHUNK_PEER_PYTHON_OLD", "blosc2-old"),
+        PeerKind::Legacy => ("SUPERCHUNK_PEER_PYTHON_LEGACY", "legacy"),
         PeerKind::Blosc2 | PeerKind::Blosc1 | PeerKind::Numcodecs => {
             ("SUPERCHUNK_PEER_PYTHON", "blosc2")
         }
