@@ -59,6 +59,7 @@ pub use nd::{AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
 pub use schunk::{Fill, FrameOptions, OpenOptions, SuperChunk, Verification};
+pub use wire::json::{Json, Style as JsonStyle};
 pub use wire::msgpack::Value;
 
 /// The examples of the README are compiled and run like all others.

@@ -1,8 +1,10 @@
 //! Reading and writing stored integers. Those of chunks are little endian, those of frames and of
 //! [`msgpack`] big endian.
 //!
-//! [`Reader`] is the only place where untrusted bytes are cut: it can run out, never overrun.
+//! [`Reader`] is the only place where untrusted bytes are cut: it can run out, never overrun. Texts
+//! are the matter of [`json`].
 
+pub(crate) mod json;
 pub(crate) mod msgpack;
 mod reader;
 

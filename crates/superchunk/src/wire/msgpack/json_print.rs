@@ -5,6 +5,7 @@ use std::fmt;
 use std::fmt::Write;
 
 use super::Value;
+use crate::wire::json::write_string;
 
 /// The JSON text of a value.
 pub(super) fn print(value: &Value) -> String {
@@ -63,19 +64,8 @@ fn float(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
 }
 
 fn string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_char('"')?;
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => write!(f, "\\{character}")?,
-            '\n' => f.write_str("\\n")?,
-            '\r' => f.write_str("\\r")?,
-            '\t' => f.write_str("\\t")?,
-            // Control characters of both kinds could steer the terminal they are shown on.
-            _ if character.is_control() => write!(f, "\\u{:04x}", u32::from(character))?,
-            _ => f.write_char(character)?,
-        }
-    }
-    f.write_char('"')
+    // Control characters of both kinds could steer the terminal they are shown on.
+    write_string(f, text, char::is_control)
 }
 
 fn list(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
