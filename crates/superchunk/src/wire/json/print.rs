@@ -19,8 +19,7 @@ pub(super) fn float(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
-    // The debug form has the same digits and turns to exponents at the same sizes.
-    let text = format!("{value:?}");
+    let text = shortest(value);
     match text.split_once('e') {
         None => text,
         Some((digits, exponent)) => {
@@ -59,6 +58,22 @@ pub(crate) fn write_string(
         }
     }
     f.write_char('"')
+}
+
+/// The shortest digits of a finite float, with Rust's way to write the exponent.
+fn shortest(value: f64) -> String {
+    // The debug form is as short, and turns to exponents at the same sizes. But where two such texts
+    // are equally near, it takes the larger and Python the even one, as does rounding to a number of
+    // digits. At powers of two, below which floats are denser, rounding may meet a neighbour: then
+    // the debug form is right.
+    let text = format!("{value:?}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, ""));
+    let places = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let even = match exponent {
+        "" => format!("{value:.places$}"),
+        _ => format!("{value:.places$e}"),
+    };
+    if even.parse() == Ok(value) { even } else { text }
 }
 
 /// Displays a value in a style.
