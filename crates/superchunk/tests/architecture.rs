@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "error",
     "limits",
     "wire",
@@ -25,6 +25,7 @@ const LAYERS: [&str; 20] = [
     "frame",
     "schunk",
     "nd",
+    "objects",
     "detect",
     "lib",
 ];

@@ -37,13 +37,13 @@ pub struct Encoder {
     pub(super) pipeline: Pipeline,
     pub(super) method: Method,
     pub(super) workers: Vec<Worker>,
-    blocks: Vec<Encoded>,
+    pub(super) blocks: Vec<Encoded>,
 }
 
 /// The streams of one block, waiting to be put in order.
 #[derive(Default)]
-struct Encoded {
-    streams: Vec<u8>,
+pub(super) struct Encoded {
+    pub(super) streams: Vec<u8>,
     outcome: Option<Error>,
 }
 
@@ -276,7 +276,7 @@ impl Encoder {
 }
 
 /// Encodes `count` blocks on several threads, each into a buffer of its own.
-fn encode_all<'b>(
+pub(super) fn encode_all<'b>(
     executor: &Executor,
     workers: &mut [Worker],
     blocks: &'b mut Vec<Encoded>,

@@ -32,6 +32,7 @@ pub use lazy::LazyChunk;
 pub(crate) use parts::Parts;
 pub(crate) use special::repeated_in_blocks;
 pub use special::{nans, repeated, uninitialised, zeros};
+pub(crate) use vl::vl_prefix_len;
 
 use bytemuck::Pod;
 

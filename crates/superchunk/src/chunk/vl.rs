@@ -14,9 +14,9 @@ use std::ops::Range;
 use super::block::{BlockReader, BlockWriter};
 use super::decode::Decoder;
 use super::dict;
-use super::encode::{Encoder, put_i32};
+use super::encode::{Encoder, encode_all, put_i32};
 use super::header::{Content, Header, VERSION_VL};
-use super::layout::{bstarts_end, dictionary};
+use super::layout::{MAX_DICTIONARY, bstarts_end, dictionary};
 use super::stream::Stream;
 use super::tune::Cut;
 use super::worker::{self, Worker};
@@ -71,11 +71,28 @@ impl Encoder {
             level: self.options.level,
             runs_allowed: false,
         };
-        let [worker, ..] = worker::at_least(&mut self.workers, 1) else { return Ok(()) };
-        for (index, block) in blocks.iter().enumerate() {
+        let executor = &self.options.executor;
+        let threads = worker::useful_threads(executor, blocks.len(), nbytes);
+        let workers = worker::at_least(&mut self.workers, threads);
+        let begin = |index: usize, out: &mut Vec<u8>| {
             let position = out.len() - chunk_start;
-            put_i32(out, bstarts + 4 * index, position)?;
-            writer.encode_vl(worker, block, out)?;
+            put_i32(out, bstarts + 4 * index, position)
+        };
+        if let [worker] = workers {
+            for (index, block) in blocks.iter().enumerate() {
+                begin(index, out)?;
+                writer.encode_vl(worker, block, out)?;
+            }
+        } else {
+            let encode = |worker: &mut Worker, index: usize, out: &mut Vec<u8>| {
+                writer.encode_vl(worker, blocks.get(index).copied().unwrap_or_default(), out)
+            };
+            let count = blocks.len();
+            let encoded = encode_all(executor, workers, &mut self.blocks, count, encode)?;
+            for (index, block) in encoded.iter().enumerate() {
+                begin(index, out)?;
+                out.extend_from_slice(&block.streams);
+            }
         }
         let cbytes = out.len() - chunk_start;
         put_i32(out, chunk_start + 12, cbytes)
@@ -104,12 +121,35 @@ impl Decoder {
     pub fn read_block(&mut self, chunk: &[u8], index: usize) -> Result<Vec<u8>> {
         let header = Header::parse(chunk)?;
         let chunk = header.whole_chunk(chunk)?;
-        if header.content != Content::VariableBlocks || index >= header.block_count() {
-            return Err(Error::invalid(format!(
-                "there is no variable-length block {index} in this chunk"
-            )));
-        }
-        let block = VlBlock::parse(&header, chunk, index)?;
+        check_block(&header, index)?;
+        let dict = dictionary(&header, chunk)?;
+        self.decode_block(&header, dict, &VlBlock::parse(&header, chunk, index)?, index)
+    }
+
+    /// The same for a chunk of which only the first bytes are here, [`vl_prefix_len`] of them or all
+    /// there are; `fetch` is asked for those of the block.
+    pub(crate) fn read_block_from(
+        &mut self,
+        prefix: &[u8],
+        index: usize,
+        fetch: impl FnOnce(Range<usize>) -> Result<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
+        let header = Header::parse(prefix)?;
+        check_block(&header, index)?;
+        let dict = dictionary(&header, prefix)?;
+        let place = VlBlock::place(&header, prefix, index)?;
+        let bytes = fetch(place.clone())?;
+        let block = VlBlock::parse_at(place, &bytes, index)?;
+        self.decode_block(&header, dict, &block, index)
+    }
+
+    fn decode_block(
+        &mut self,
+        header: &Header,
+        dict: &[u8],
+        block: &VlBlock<'_>,
+        index: usize,
+    ) -> Result<Vec<u8>> {
         if block.len > header.nbytes {
             return Err(Error::corrupt(format!("block {index} is longer than its chunk")).at(
                 "chunk",
@@ -119,12 +159,25 @@ impl Decoder {
         }
         self.limits.check_decoded(block.len)?;
         let mut out = vec![0; block.len];
-        let dict = dictionary(&header, chunk)?;
-        let reader = BlockReader::new(&header, dict, self.shape.as_ref(), &self.registry)?;
+        let reader = BlockReader::new(header, dict, self.shape.as_ref(), &self.registry)?;
         let [worker, ..] = worker::at_least(&mut self.workers, 1) else { return Ok(out) };
         block.decode(&reader, worker, &mut out)?;
         Ok(out)
     }
+}
+
+/// How many bytes of a chunk [`Decoder::read_block_from`] needs to find a block: up to the end of the
+/// starts, and of the dictionary, whose length stands behind them.
+pub(crate) fn vl_prefix_len(header: &Header) -> usize {
+    let dict = if header.dictionary { 4 + MAX_DICTIONARY } else { 0 };
+    bstarts_end(header).saturating_add(dict).min(header.cbytes)
+}
+
+fn check_block(header: &Header, index: usize) -> Result<()> {
+    if header.content == Content::VariableBlocks && index < header.block_count() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("there is no variable-length block {index} in this chunk")))
 }
 
 /// Decodes all blocks but the skipped ones.
@@ -198,8 +251,15 @@ struct VlBlock<'a> {
 impl<'a> VlBlock<'a> {
     /// Reads the start, the end and the length of block `index`.
     fn parse(header: &Header, chunk: &'a [u8], index: usize) -> Result<Self> {
+        let place = Self::place(header, chunk, index)?;
+        let bytes = Reader::new("chunk", chunk).seek(place.start).take("payload", place.len())?;
+        Self::parse_at(place, bytes, index)
+    }
+
+    /// Where block `index` lies; `prefix` reaches at least to the end of the starts.
+    fn place(header: &Header, prefix: &[u8], index: usize) -> Result<Range<usize>> {
         let field = header.header_len() + 4 * index;
-        let mut starts = Reader::new("chunk", chunk).seek(field);
+        let mut starts = Reader::new("chunk", prefix).seek(field);
         let start = wire::index(starts.i32("bstarts")?);
         let end = if index + 1 == header.block_count() {
             Some(header.cbytes)
@@ -214,11 +274,19 @@ impl<'a> VlBlock<'a> {
             return Err(Error::corrupt(format!("block {index} lies at {start} to {end}"))
                 .at("chunk", "bstarts", field));
         }
-        let mut reader = Reader::new("chunk", chunk).seek(start);
-        let len = wire::index(reader.i32("usize")?).filter(|len| *len > 0).ok_or_else(|| {
-            Error::corrupt(format!("block {index} has no length")).at("chunk", "usize", start)
+        Ok(start..end)
+    }
+
+    /// Reads the block that lies at `place` of its chunk; these are its bytes.
+    fn parse_at(place: Range<usize>, bytes: &'a [u8], index: usize) -> Result<Self> {
+        let moved = |error: Error| error.moved_by(place.start);
+        let mut reader = Reader::new("chunk", bytes);
+        let len = wire::index(reader.i32("usize").map_err(moved)?).filter(|len| *len > 0);
+        let len = len.ok_or_else(|| {
+            Error::corrupt(format!("block {index} has no length")).at("chunk", "usize", place.start)
         })?;
-        Ok(Self { position: start, len, payload: reader.take("payload", end - start - 4)? })
+        let payload = reader.take("payload", place.len() - 4).map_err(moved)?;
+        Ok(Self { position: place.start, len, payload })
     }
 
     fn decode(&self, reader: &BlockReader<'_>, worker: &mut Worker, dst: &mut [u8]) -> Result<()> {

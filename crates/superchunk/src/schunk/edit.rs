@@ -291,7 +291,7 @@ impl SuperChunk {
     }
 
     /// Gives every run a chunk, because from now on only chunks tell how long they are.
-    fn make_variable(&mut self) -> Result<()> {
+    pub(super) fn make_variable(&mut self) -> Result<()> {
         let mut fresh = Vec::new();
         for (number, entry) in self.contents.entries.iter().enumerate() {
             if let Slot::Run(run) = entry.slot(number)? {

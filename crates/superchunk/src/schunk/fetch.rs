@@ -131,14 +131,7 @@ impl SuperChunk {
         if whole || self.layout.as_bytes(slot).is_some() {
             return self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk));
         }
-        let extent = self.layout.extent(slot, self.next_slot(number))?;
-        let first = usize::try_from(extent.min(PREFIX)).unwrap_or(FIRST_GUESS);
-        let here = self.read_more(slot, buffer, 0, first)?.len();
-        let header = Header::parse(buffer.get(..here).unwrap_or_default())?;
-        self.check_len(number, &header)?;
-        if (header.compressed_len() as u64) > extent {
-            return Err(past_the_end(header.compressed_len(), extent));
-        }
+        let (header, here) = self.read_start(number, slot, buffer)?;
         if here >= header.compressed_len() {
             return Ok(Held::Whole(buffer.get(..here).unwrap_or_default()));
         }
@@ -153,6 +146,24 @@ impl SuperChunk {
             false => buffer.get(..here).unwrap_or_default(),
         };
         Ok(Held::Start(LazyChunk::new(here, 0, 0)?, here))
+    }
+
+    /// Reads the first bytes of a chunk that is not in memory: its header, and how many bytes came.
+    pub(super) fn read_start(
+        &self,
+        number: usize,
+        slot: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(Header, usize)> {
+        let extent = self.layout.extent(slot, self.next_slot(number))?;
+        let first = usize::try_from(extent.min(PREFIX)).unwrap_or(FIRST_GUESS);
+        let here = self.read_more(slot, buffer, 0, first)?.len();
+        let header = Header::parse(buffer.get(..here).unwrap_or_default())?;
+        self.check_len(number, &header)?;
+        if (header.compressed_len() as u64) > extent {
+            return Err(past_the_end(header.compressed_len(), extent));
+        }
+        Ok((header, here))
     }
 
     /// The bytes `wanted` of a chunk whose start is `here`.
@@ -238,7 +249,7 @@ impl SuperChunk {
     /// Makes `buffer`, which begins with the first `from` bytes of a chunk, begin with the first `to`,
     /// or as many as there are, and returns these. What follows them in the buffer has no meaning:
     /// clearing it would cost as much as reading.
-    fn read_more<'b>(
+    pub(super) fn read_more<'b>(
         &self,
         slot: u64,
         buffer: &'b mut Vec<u8>,

@@ -16,6 +16,7 @@ mod read;
 #[cfg(test)]
 mod rules_tests;
 mod verify;
+mod vl;
 
 pub(crate) use blocks::Change;
 pub use edit::Fill;
@@ -169,6 +170,11 @@ impl SuperChunk {
         self.layout.stored_len()
     }
 
+    /// Whether it was made or opened for writing.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
     /// How new chunks are compressed.
     #[must_use]
     pub fn options(&self) -> &CompressOptions {
@@ -253,7 +259,8 @@ impl SuperChunk {
         changed.map_err(|error| named(error, self))
     }
 
-    fn finish(&mut self) -> Result<()> {
+    /// Commits and ends all writing.
+    pub(crate) fn finish(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.writable) {
             return Ok(());
         }

@@ -172,12 +172,6 @@ impl SuperChunk {
         self.header(number).map_err(|error| self.told(number, error))
     }
 
-    /// Decodes one block of a chunk of variable-length blocks.
-    pub fn read_block(&self, number: usize, block: usize) -> Result<Vec<u8>> {
-        let chunk = self.compressed_chunk(number)?;
-        self.decoder().read_block(&chunk, block).map_err(|error| self.told(number, error))
-    }
-
     pub(super) fn header(&self, number: usize) -> Result<Header> {
         match self.source(number)? {
             Source::Stored(slot) => {
@@ -265,7 +259,7 @@ impl SuperChunk {
     }
 
     /// An error with the chunk and the container it was found in.
-    pub(super) fn told(&self, number: usize, error: Error) -> Error {
+    pub(crate) fn told(&self, number: usize, error: Error) -> Error {
         error.within(format!("{}, chunk {number}", self.layout.name()))
     }
 }

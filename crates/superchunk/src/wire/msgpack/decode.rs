@@ -1,11 +1,9 @@
 //! MessagePack to values. The bytes may come from a stranger: a count is believed only as far as
 //! bytes are there to bear it out, and containers may stand only so deep inside each other.
 
-use super::{EXT_COMPLEX, EXT_SET, MAX_DEPTH, TUPLE_MARK, Value, too_deep};
+use super::{EXT_COMPLEX, EXT_SET, FORMAT, MAX_DEPTH, TUPLE_MARK, Value, too_deep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wire::Reader;
-
-const FORMAT: &str = "msgpack";
 
 /// Room made for items before the first is read; the rest grows with what is really there.
 const FIRST_ITEMS: usize = 16;

@@ -27,6 +27,25 @@ pub(super) fn encode(value: &Value) -> Result<Vec<u8>> {
     Ok(out)
 }
 
+/// Appends text. After an error `out` is as it was.
+pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) -> Result<()> {
+    write_length(out, text.len(), &STR)?;
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+/// Appends bytes. After an error `out` is as it was.
+pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    write_length(out, bytes.len(), &BIN)?;
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+/// Appends the beginning of a list of so many values.
+pub(crate) fn write_array_head(out: &mut Vec<u8>, count: usize) -> Result<()> {
+    write_length(out, count, &ARRAY)
+}
+
 fn write(out: &mut Vec<u8>, value: &Value) -> Result<()> {
     match value {
         Value::Nil => out.push(0xc0),
@@ -40,14 +59,8 @@ fn write(out: &mut Vec<u8>, value: &Value) -> Result<()> {
             out.push(0xcb);
             out.extend_from_slice(&value.to_be_bytes());
         }
-        Value::Str(text) => {
-            write_length(out, text.len(), &STR)?;
-            out.extend_from_slice(text.as_bytes());
-        }
-        Value::Bin(bytes) => {
-            write_length(out, bytes.len(), &BIN)?;
-            out.extend_from_slice(bytes);
-        }
+        Value::Str(text) => write_text(out, text)?,
+        Value::Bin(bytes) => write_bytes(out, bytes)?,
         Value::Array(items) => write_array(out, None, items)?,
         Value::Tuple(items) => write_array(out, Some(TUPLE_MARK), items)?,
         Value::Map(entries) => {
@@ -111,7 +124,7 @@ fn write_negative(out: &mut Vec<u8>, value: i64) {
 
 fn write_array(out: &mut Vec<u8>, mark: Option<&str>, items: &[Value]) -> Result<()> {
     let count = items.len() + usize::from(mark.is_some());
-    write_length(out, count, &ARRAY)?;
+    write_array_head(out, count)?;
     if let Some(mark) = mark {
         write_length(out, mark.len(), &STR)?;
         out.extend_from_slice(mark.as_bytes());

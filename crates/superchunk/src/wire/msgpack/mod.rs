@@ -25,8 +25,15 @@ mod encode;
 mod json_parse;
 mod json_print;
 mod json_tags;
+mod skim;
+
+pub(crate) use encode::{write_array_head, write_bytes, write_text};
+pub(crate) use skim::{Head, Skim};
 
 use crate::error::{Error, Result};
+
+/// What errors call it.
+const FORMAT: &str = "msgpack";
 
 /// How many containers may stand around a value. The deepest known file needs six.
 const MAX_DEPTH: usize = 64;

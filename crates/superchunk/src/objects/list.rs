@@ -1,0 +1,227 @@
+//! Encoded objects one after the other, and where each begins: a block as it is stored, or objects
+//! that wait to become one.
+//!
+//! ```text
+//! ┌──────────────────┬──────────────┬──────────────┬───
+//! │ array head: n    │ object 0     │ object 1     │ …      every object is one MessagePack value
+//! └──────────────────┴──────────────┴──────────────┴───
+//!  only in a block    ↑ starts[0]    ↑ starts[1]
+//! ```
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::wire::msgpack::{Head, Skim, write_array_head};
+
+/// What errors call a block.
+const FORMAT: &str = "batch";
+
+/// Objects in a row.
+pub(super) struct List {
+    bytes: Vec<u8>,
+    /// Where each object begins, and where the last one ends.
+    starts: Vec<u32>,
+}
+
+impl List {
+    /// No objects.
+    pub(super) fn new() -> Self {
+        Self { bytes: Vec::new(), starts: vec![0] }
+    }
+
+    /// The objects of a block.
+    pub(super) fn parse(block: Vec<u8>) -> Result<Self> {
+        let mut skim = Skim::new(&block);
+        let Head::Array(count) = skim.head()? else {
+            return Err(Error::corrupt("the block is no list of objects").at(FORMAT, "count", 0));
+        };
+        let left = block.len() - skim.position();
+        if count > left {
+            return Err(
+                Error::truncated(format!("{count} objects in {left} bytes")).at(FORMAT, "count", 0)
+            );
+        }
+        let mut starts = Vec::with_capacity(count + 1);
+        starts.push(position(skim.position())?);
+        for _ in 0..count {
+            skim.skip()?;
+            starts.push(position(skim.position())?);
+        }
+        if skim.position() != block.len() {
+            let message = format!("{} bytes follow the objects", block.len() - skim.position());
+            return Err(Error::corrupt(message).at(FORMAT, "end", skim.position()));
+        }
+        Ok(Self { bytes: block, starts })
+    }
+
+    /// The number of objects in a block, without looking at them.
+    pub(super) fn count_of(block: &[u8]) -> Result<usize> {
+        match Skim::new(block).head()? {
+            Head::Array(count) if count <= block.len() => Ok(count),
+            _ => Err(Error::corrupt("the block is no list of objects").at(FORMAT, "count", 0)),
+        }
+    }
+
+    /// The number of objects.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// What the encoded objects take.
+    pub(super) fn byte_len(&self) -> usize {
+        self.span(0..self.len()).len()
+    }
+
+    /// The memory that this takes.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes.len() + 4 * self.starts.len()
+    }
+
+    /// The encoded object `index`.
+    pub(super) fn object(&self, index: usize) -> Option<&[u8]> {
+        if index >= self.len() {
+            return None;
+        }
+        self.bytes.get(self.span(index..index + 1))
+    }
+
+    /// The encoded objects `range`, one after the other.
+    pub(super) fn objects(&self, range: Range<usize>) -> &[u8] {
+        self.bytes.get(self.span(range)).unwrap_or_default()
+    }
+
+    /// The objects `range` as a block.
+    pub(super) fn block(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        let objects = self.objects(range.clone());
+        let mut block = Vec::with_capacity(objects.len() + 5);
+        write_array_head(&mut block, range.len())?;
+        block.extend_from_slice(objects);
+        Ok(block)
+    }
+
+    /// Appends what `write` appends: one encoded object. After an error the list is as it was.
+    pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+        let before = self.bytes.len();
+        let written = write(&mut self.bytes).and_then(|()| position(self.bytes.len()));
+        match written {
+            Ok(end) => self.starts.push(end),
+            Err(error) => {
+                self.bytes.truncate(before);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the objects `range` of another list.
+    pub(super) fn extend(&mut self, other: &Self, range: Range<usize>) -> Result<()> {
+        let bytes = other.objects(range.clone());
+        position(self.bytes.len().saturating_add(bytes.len()))?;
+        let from = other.span(range.clone()).start;
+        let shift = self.bytes.len();
+        let ends = other.starts.get(range.start + 1..=range.end).unwrap_or_default();
+        for end in ends {
+            self.starts.push(position(*end as usize - from + shift)?);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Keeps only the first `count` objects.
+    pub(super) fn truncate(&mut self, count: usize) {
+        if count < self.len() {
+            self.bytes.truncate(self.span(0..count).end);
+            self.starts.truncate(count + 1);
+        }
+    }
+
+    /// The objects from `start` on, as a list of their own.
+    pub(super) fn behind(&self, start: usize) -> Result<Self> {
+        let mut rest = Self::new();
+        rest.extend(self, start..self.len())?;
+        Ok(rest)
+    }
+
+    /// How many objects from `start` on make a block of at most `count` objects and, unless it is
+    /// one object alone, `bytes` bytes.
+    pub(super) fn block_end(&self, start: usize, count: usize, bytes: usize) -> usize {
+        let most = self.len().min(start.saturating_add(count));
+        let first = self.span(start..start).start;
+        let ends = self.starts.get(start + 1..=most).unwrap_or_default();
+        let fitting = ends.partition_point(|end| *end as usize - first <= bytes);
+        (start + fitting.max(1)).min(most)
+    }
+
+    fn span(&self, range: Range<usize>) -> Range<usize> {
+        let at = |index: usize| self.starts.get(index).map_or(self.bytes.len(), |at| *at as usize);
+        at(range.start)..at(range.end)
+    }
+}
+
+/// A position in a list.
+fn position(at: usize) -> Result<u32> {
+    u32::try_from(at).map_err(|_| Error::limit("objects of more than 4 GiB in one list"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::wire::msgpack::{Value, write_text};
+
+    fn list(texts: &[&str]) -> List {
+        let mut list = List::new();
+        texts.iter().for_each(|text| list.push(|out| write_text(out, text)).unwrap());
+        list
+    }
+
+    #[test]
+    fn a_block_is_what_python_packs_and_comes_back() {
+        let list = list(&["", "ab", "c"]);
+        let block = list.block(0..3).unwrap();
+        assert_eq!(block, b"\x93\xa0\xa2ab\xa1c");
+        let value = Value::Array(vec!["".into(), "ab".into(), "c".into()]);
+        assert_eq!(Value::decode(&block).unwrap(), value);
+        let back = List::parse(block.clone()).unwrap();
+        assert_eq!((back.len(), List::count_of(&block).unwrap()), (3, 3));
+        assert_eq!(back.object(1).unwrap(), b"\xa2ab");
+        assert_eq!(back.object(3), None);
+        assert_eq!(back.byte_len(), list.byte_len());
+        assert_eq!(back.behind(1).unwrap().block(0..2).unwrap(), b"\x92\xa2ab\xa1c");
+    }
+
+    #[test]
+    fn blocks_that_lie_are_refused() {
+        let kind = |block: &[u8]| List::parse(block.to_vec()).err().unwrap().kind();
+        assert_eq!(kind(b"\xdd\xff\xff\xff\xff\xc0"), ErrorKind::Truncated);
+        assert_eq!(kind(b"\x92\xa0"), ErrorKind::Truncated);
+        assert_eq!(kind(b"\x91\xa0\xa0"), ErrorKind::Corrupt);
+        assert_eq!(kind(b"\xa1x"), ErrorKind::Corrupt);
+        assert_eq!(kind(b""), ErrorKind::Truncated);
+    }
+
+    #[test]
+    fn blocks_end_by_count_or_by_bytes() {
+        let list = list(&["aaa", "bbb", "ccc", "dddddddddd", "e"]);
+        assert_eq!(list.block_end(0, 2, 100), 2);
+        assert_eq!(list.block_end(0, 9, 8), 2);
+        assert_eq!(list.block_end(0, 9, 11), 2);
+        assert_eq!(list.block_end(0, 9, 12), 3);
+        // Too long for any block, so it gets one of its own.
+        assert_eq!(list.block_end(3, 9, 5), 4);
+        assert_eq!(list.block_end(4, 9, 5), 5);
+        assert_eq!(list.block_end(5, 9, 5), 5);
+    }
+
+    #[test]
+    fn an_object_that_fails_leaves_no_trace() {
+        let mut list = list(&["a"]);
+        let failed = list.push(|out| {
+            out.push(1);
+            Err(Error::invalid("no"))
+        });
+        assert!(failed.is_err());
+        list.truncate(7);
+        assert_eq!(list.block(0..1).unwrap(), b"\x91\xa1a");
+    }
+}
