@@ -4,6 +4,7 @@
 //! - [`peers`]: the real Blosc libraries, as processes;
 //! - [`frame_peer`]: python-blosc2's super-chunks, as a process;
 //! - [`nd_peer`]: python-blosc2's N-d arrays, as a process;
+//! - [`objects_peer`]: python-blosc2's stores of objects, as a process;
 //! - [`legacy_peer`]: bloscpack and bcolz, as a process;
 //! - [`vectors`]: the conformance vectors and their indexes;
 //! - [`datasets`]: the data that benches and size tests run on;
@@ -24,6 +25,7 @@ pub mod frame_peer;
 pub mod legacy_peer;
 pub mod naive;
 pub mod nd_peer;
+pub mod objects_peer;
 pub mod peers;
 mod process;
 pub mod rng;

@@ -1,0 +1,86 @@
+"""python-blosc2's BatchArray behind a pipe (see objects_peer.rs); requests and replies as in frame_peer.py.
+
+Objects travel as one msgpack value, packed as the package packs them. No store stays open: each request
+opens the one at its path.
+"""
+
+import gc
+
+import blosc2
+import msgpack
+from blosc2.msgpack_utils import msgpack_packb, msgpack_unpackb
+from serve import serve
+
+LENGTHS = "_batch_array_metadata"
+
+
+def create(r, payload):
+    params = blosc2.CParams(
+        codec=blosc2.Codec[r["codec"]], clevel=r["level"], use_dict=r["dictionary"], nthreads=1
+    )
+    store = blosc2.BatchArray(
+        items_per_block=r["items_per_block"], urlpath=r["path"], mode="w", contiguous=r["contiguous"],
+        cparams=params,
+    )
+    for batch in msgpack.unpackb(payload[0], strict_map_key=False):
+        store.append(batch)
+
+
+def opened(r, mode="r"):
+    store = blosc2.open(r["path"], mode=mode)
+    if not isinstance(store, blosc2.BatchArray):
+        raise TypeError(f"a {type(store).__name__}")
+    return store
+
+
+def read(r, payload):
+    store = opened(r)
+    return [msgpack_packb([list(batch) for batch in store])]
+
+
+def item(r, payload):
+    return [msgpack_packb(opened(r).items[r["index"]])]
+
+
+def describe(r, payload):
+    store = opened(r)
+    lengths = store.vlmeta[LENGTHS]["batch_lengths"] if LENGTHS in store.vlmeta else None
+    return {"items_per_block": store.items_per_block, "lengths": lengths, "items": len(store.items),
+            "metas": list(store.meta)}
+
+
+def append(r, payload):
+    opened(r, "a").append(msgpack_unpackb(payload[0]))
+
+
+def replace(r, payload):
+    opened(r, "a")[r["index"]] = msgpack_unpackb(payload[0])
+
+
+def delete(r, payload):
+    opened(r, "a").delete(r["index"])
+
+
+def forget_lengths(r, payload):
+    store = opened(r, "a")
+    del store.vlmeta[LENGTHS]
+
+
+def block(r, payload):
+    """One block through the super-chunk alone, as any program can get it."""
+    return [blosc2.open(r["path"]).schunk.get_vlblock(r["chunk"], r["block"])]
+
+
+OPS = [create, read, item, describe, append, replace, delete, forget_lengths, block]
+BY_NAME = {op.__name__: op for op in OPS}
+
+
+def answer(request, payload):
+    try:
+        return BY_NAME[request["op"]](request, payload)
+    finally:
+        gc.collect()
+
+
+if __name__ == "__main__":
+    serve(answer)
