@@ -73,3 +73,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/chunk-and-block-shapes.md")]
 struct ShapesGuide;
+
+/// And those of the guide to objects.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/objects.md")]
+struct ObjectsGuide;
