@@ -4,6 +4,7 @@
 //! |---|---|
 //! | contiguous frame | `b2frame` and a zero byte from byte 2 on |
 //! | sparse frame | a folder with a `chunks.b2frame` |
+//! | Bloscpack file | `blpk` and a version of at most 4 |
 //! | NumPy file | the six bytes `93 'NUMPY'` |
 //! | chunk | nothing but itself: the header is valid and its `cbytes` is the length of the whole |
 //! | raw | none of these |
@@ -28,6 +29,11 @@ use crate::store::ReadAt;
 pub const START: usize = 64;
 
 const FRAME_MAGIC: &[u8] = b"b2frame\0";
+const BLOSCPACK_MAGIC: &[u8] = b"blpk";
+/// The last version of Bloscpack that is known.
+const BLOSCPACK_VERSION: u8 = 4;
+/// Textures of Blizzard's games have the extension of Bloscpack files.
+const TEXTURES: [&[u8]; 2] = [b"BLP1", b"BLP2"];
 const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 
 /// What something is.
@@ -40,6 +46,8 @@ pub enum Format {
     SparseFrame,
     /// One Blosc1 or Blosc2 chunk and nothing else.
     Chunk,
+    /// A Bloscpack file of any version.
+    Bloscpack,
     /// An array as NumPy stores it.
     Npy,
     /// Bytes of no known format.
@@ -100,6 +108,12 @@ pub fn store(store: &dyn ReadAt) -> Result<Detected> {
 pub fn bytes(start: &[u8], len: u64) -> Detected {
     let (format, reason) = if start.get(2..10) == Some(FRAME_MAGIC) {
         (Format::Frame, "it says `b2frame` in its header")
+    } else if start.starts_with(BLOSCPACK_MAGIC)
+        && start.get(4).is_some_and(|version| (1..=BLOSCPACK_VERSION).contains(version))
+    {
+        (Format::Bloscpack, "it begins with `blpk` and a version")
+    } else if TEXTURES.iter().any(|magic| start.starts_with(magic)) {
+        (Format::Raw, "it is a texture of Blizzard's games, no Bloscpack file")
     } else if start.starts_with(NPY_MAGIC) {
         (Format::Npy, "it begins as NumPy files do")
     } else if Header::parse(start).is_ok_and(|header| header.compressed_len() as u64 == len) {
@@ -135,6 +149,9 @@ mod tests {
             }
         }
         assert_eq!(format_of(b"\x93NUMPY\x01\x00"), Format::Npy);
+        assert_eq!(format_of(b"blpk\x03\x01"), Format::Bloscpack);
+        assert_eq!(format_of(b"blpk\x05\x01"), Format::Raw);
+        assert_eq!(format_of(b"BLP2\x01\x00"), Format::Raw);
         assert_eq!(format_of(b"just text"), Format::Raw);
         assert_eq!(format_of(b""), Format::Raw);
     }

@@ -19,6 +19,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`bloscpack`] | Bloscpack files: bytes, NumPy arrays, objects of any length |
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
 //! | [`detect`] | what a file, folder or buffer is, by content |
 //! | [`npy`] | the header of NumPy's own files |
@@ -31,6 +32,8 @@
 
 mod b2nd;
 mod block_shape;
+#[cfg(feature = "bloscpack")]
+pub mod bloscpack;
 pub mod chunk;
 mod codecs;
 mod container;
@@ -45,6 +48,8 @@ mod nd;
 pub mod npy;
 mod objects;
 mod options;
+#[cfg(feature = "bloscpack")]
+mod pack;
 mod registry;
 mod schunk;
 pub mod store;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 23] = [
     "error",
     "limits",
     "wire",
@@ -22,8 +22,10 @@ const LAYERS: [&str; 21] = [
     "chunk",
     "store",
     "container",
+    "pack",
     "frame",
     "schunk",
+    "bloscpack",
     "nd",
     "objects",
     "detect",

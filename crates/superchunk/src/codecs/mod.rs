@@ -17,6 +17,8 @@ mod zstd;
 pub(crate) use state::CodecState;
 pub(crate) use train::pick_dictionary_content;
 pub(crate) use wire_id::CodecId;
+#[cfg(all(feature = "zlib", feature = "bloscpack"))]
+pub(crate) use zlib::Zlib;
 
 use std::sync::Arc;
 

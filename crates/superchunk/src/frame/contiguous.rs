@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::dialect::Dialect;
 use super::fingerprint::{SUFFIX, append_suffix, compare_hash, stated_hash};
 use super::header::Header;
-use super::home::{self, Home, Setup};
+use super::home::{self, Setup};
 use super::lock::{Lock, changed};
 use super::opener::{Frame, Opener};
 use super::plan::{self, Plan};
@@ -18,7 +18,7 @@ use super::space::Space;
 use super::{Kind, holes, index};
 use crate::container::{self, Contents, Entry, Integrity, Layout};
 use crate::error::{Error, Result};
-use crate::store::{ReadAt, WriteAt};
+use crate::store::{Home, ReadAt, WriteAt};
 
 /// What a disk writes in one piece: a header change inside of it cannot be torn.
 const SECTOR: usize = 512;

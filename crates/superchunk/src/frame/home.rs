@@ -1,19 +1,11 @@
-//! Where a frame lives, and how it is to be treated there.
+//! How a frame is to be treated where it lives.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::{Durability, Locking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::store::{Dir, ReadAt, WriteAt};
-
-/// The folder and name of a frame's file, or of its folder's index.
-#[derive(Clone)]
-pub(crate) struct Home {
-    pub(crate) dir: Arc<dyn Dir>,
-    pub(crate) name: String,
-}
+use crate::store::{Dir, WriteAt};
 
 /// How a frame is to be treated.
 #[derive(Clone, Debug)]
@@ -29,21 +21,6 @@ pub(crate) struct Setup {
     pub(crate) following: bool,
     /// Where the frame is, to find its lock file; empty where there can be none.
     pub(crate) path: PathBuf,
-}
-
-impl Home {
-    pub(super) fn open(&self) -> Result<Arc<dyn ReadAt>> {
-        self.dir.open(&self.name).map_err(|error| error.within(self.name.clone()))
-    }
-
-    pub(super) fn edit(&self) -> Result<Arc<dyn WriteAt>> {
-        self.dir.edit(&self.name).map_err(|error| error.within(self.name.clone()))
-    }
-
-    /// A name for what is not finished yet. Nobody else makes it: writers keep each other out.
-    pub(super) fn temporary(&self) -> String {
-        format!(".{}.{}.tmp", self.name, std::process::id())
-    }
 }
 
 impl Setup {

@@ -26,7 +26,7 @@ pub use dialect::Dialect;
 pub use opener::{Frame, Located, Opener, Step};
 
 pub(crate) use contiguous::Contiguous;
-pub(crate) use home::{Home, Setup};
+pub(crate) use home::Setup;
 pub(crate) use plan::Plan;
 #[cfg(any(unix, windows))]
 pub(crate) use sparse::INDEX;

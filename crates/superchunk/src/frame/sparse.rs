@@ -9,14 +9,14 @@ use std::sync::Arc;
 use super::dialect::Dialect;
 use super::fingerprint::{chunk_hash, compare_hash};
 use super::header::Header;
-use super::home::{self, Home, Setup};
+use super::home::{self, Setup};
 use super::lock::{Lock, changed};
 use super::opener::{Frame, Opener};
 use super::{Kind, LAYERS, index, plan};
 use crate::container::{self, Contents, Entry, Integrity, Layer, Layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::store::Dir;
+use crate::store::{Dir, Home};
 use crate::wire::msgpack::Value;
 
 /// The name of the index file.

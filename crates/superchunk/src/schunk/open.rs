@@ -7,10 +7,10 @@ use super::SuperChunk;
 use super::options::{FrameOptions, OpenOptions};
 use crate::container::{ChunkSize, Contents, Heap, Layer, Layout, Params};
 use crate::error::{Error, Result};
-use crate::frame::{Contiguous, Home, Setup, Sparse};
+use crate::frame::{Contiguous, Setup, Sparse};
 #[cfg(any(unix, windows))]
 use crate::frame::{INDEX, Kind};
-use crate::store::{Bytes, Dir, ReadAt, Window, WriteAt};
+use crate::store::{Bytes, Dir, Home, ReadAt, Window, WriteAt};
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, FileWriter, Folder};
 

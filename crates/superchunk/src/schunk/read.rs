@@ -192,10 +192,11 @@ impl SuperChunk {
         if number >= self.contents.entries.len() {
             self.source(number)?;
         }
-        match self.contents.expected_len(number) {
-            Some(len) => Ok(len),
-            None => {
-                let starts = self.starts()?;
+        match (self.contents.expected_len(number), self.starts.get()) {
+            (Some(len), _) => Ok(len),
+            // One chunk is asked, not all of them.
+            (None, None) => Ok(self.header(number)?.len()),
+            (None, Some(starts)) => {
                 let ends = starts.get(number).zip(starts.get(number + 1));
                 let len = ends.map_or(0, |(start, end)| end - start);
                 usize::try_from(len).map_err(|_| Error::limit("a chunk of more than the memory"))

@@ -8,6 +8,7 @@ mod bytes;
 mod file;
 #[cfg(any(unix, windows))]
 mod folder;
+mod home;
 mod memory;
 #[cfg(not(any(unix, windows)))]
 mod no_sidecar;
@@ -20,6 +21,7 @@ pub use bytes::Bytes;
 pub use file::{FileReader, FileWriter};
 #[cfg(any(unix, windows))]
 pub use folder::Folder;
+pub(crate) use home::Home;
 pub use memory::{Memory, MemoryFolder};
 #[cfg(not(any(unix, windows)))]
 pub(crate) use no_sidecar::{Guard, Sidecar};

@@ -1,0 +1,111 @@
+//! Objects of any length: one is a chunk, found by its position alone.
+
+use std::sync::Arc;
+
+use super::Pack;
+use crate::container::Contents;
+use crate::error::{Error, Result};
+use crate::options::CompressOptions;
+use crate::pack::{Chunks, Packed, Start, Trust, contents_of};
+use crate::schunk::SuperChunk;
+use crate::store::ReadAt;
+
+/// The objects of a file that was opened for reading: only their positions have been read.
+pub(super) struct Lazy {
+    /// Knows where each object is, but not how many bytes come before it.
+    objects: SuperChunk,
+    store: Arc<dyn ReadAt>,
+    start: Start,
+    trust: Trust,
+    name: String,
+}
+
+impl Lazy {
+    /// The objects that the offsets list; `None` when they cannot tell.
+    pub(super) fn open(
+        store: &Arc<dyn ReadAt>,
+        start: &Start,
+        trust: &Trust,
+        name: &str,
+        compress: &CompressOptions,
+    ) -> Result<Option<Self>> {
+        let Some(chunks) = Chunks::list(store.as_ref(), start, trust)? else { return Ok(None) };
+        let (store, start, trust, name) = (store.clone(), start.clone(), *trust, name.to_owned());
+        let contents = contents(&start, &chunks, &trust, compress)?;
+        let layout = Packed::reading(store.clone(), &start, &chunks, &trust, name.clone());
+        let objects =
+            SuperChunk::over(contents, Box::new(layout), compress.clone(), trust.limits, false);
+        Ok(Some(Self { objects, store, start, trust, name }))
+    }
+
+    /// The same objects, each of which was asked for its length.
+    pub(super) fn measure(&self) -> Result<SuperChunk> {
+        let told = |error: Error| error.within(self.name.clone());
+        let chunks = Chunks::find(self.store.as_ref(), &self.start, &self.trust).map_err(told)?;
+        let compress = self.objects.options().clone();
+        let contents = contents(&self.start, &chunks, &self.trust, &compress)?;
+        let (store, name) = (self.store.clone(), self.name.clone());
+        let layout = Packed::reading(store, &self.start, &chunks, &self.trust, name);
+        Ok(SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, false))
+    }
+}
+
+fn contents(
+    start: &Start,
+    chunks: &Chunks,
+    trust: &Trust,
+    compress: &CompressOptions,
+) -> Result<Contents> {
+    contents_of(&start.header, chunks, compress, compress.item_size, !trust.unchecked)
+}
+
+impl Pack {
+    /// Whether every chunk is one object.
+    #[must_use]
+    pub fn has_objects(&self) -> bool {
+        self.header.varlen
+    }
+
+    /// The number of objects; 0 in a file of another kind.
+    #[must_use]
+    pub fn object_count(&self) -> usize {
+        if self.header.varlen { self.chunks().map_or(0, SuperChunk::chunk_count) } else { 0 }
+    }
+
+    /// Object `number`. Nothing but this object is read.
+    pub fn object(&self, number: usize) -> Result<Vec<u8>> {
+        if !self.header.varlen {
+            return Err(Error::invalid("this file holds bytes, no objects: read its data"));
+        }
+        match self.chunks() {
+            Some(chunks) => chunks.read_chunk(number),
+            None => Err(Error::invalid("the file is not open")),
+        }
+    }
+
+    /// Every object, in order.
+    pub fn objects(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
+        (0..self.object_count()).map(|number| self.object(number))
+    }
+
+    /// Appends an object, which may be empty.
+    pub fn append_object(&mut self, object: &[u8]) -> Result<()> {
+        if !self.header.varlen {
+            return Err(Error::invalid("this file holds bytes, no objects: use append"));
+        }
+        let data = self.data_mut()?;
+        match object {
+            [] => data.append_chunk(&crate::chunk::compress(&[], data.options())?)?,
+            object => data.append(object)?,
+        }
+        let count = self.object_count();
+        if let Some(json) = self.metadata.as_mut().filter(|json| json.get("shape").is_some()) {
+            json.set("shape", vec![crate::wire::json::Json::from(count)])?;
+        }
+        Ok(())
+    }
+
+    fn chunks(&self) -> Option<&SuperChunk> {
+        self.data.get().or(self.lazy.as_ref().map(|lazy| &lazy.objects))
+    }
+}

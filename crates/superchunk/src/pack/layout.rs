@@ -1,0 +1,401 @@
+//! A Bloscpack file as the place where a super-chunk keeps its chunks.
+//!
+//! A slot is the position of a chunk, counted from the first chunk on, so that the room before it can
+//! change.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::plan::{Plan, Policy};
+use super::start::{Start, Trust};
+use super::walk::Chunks;
+use super::writer::{State, Writer};
+use super::{Checksum, Header, MetadataOptions};
+use crate::chunk;
+use crate::container::{self, ChunkSize, Contents, Entry, Integrity, Layout, Params, Rules};
+use crate::error::{Error, Result};
+use crate::options::CompressOptions;
+use crate::store::{Home, ReadAt, WriteAt};
+use crate::wire::json::Json;
+
+/// The usual bytes of a chunk.
+pub(crate) const CHUNK_SIZE: usize = 1 << 20;
+/// The bytes of a chunk that holds nothing, and of the header of all others.
+const CHUNK_HEADER: usize = 16;
+
+/// The chunks of a file.
+pub(crate) struct Packed {
+    store: Arc<dyn ReadAt>,
+    name: String,
+    checksum: Checksum,
+    /// Whether digests are compared.
+    checked: bool,
+    /// Where the first chunk is.
+    base: u64,
+    /// Where the last one ends at most, from there on.
+    end: u64,
+    writer: Option<Writer>,
+}
+
+impl Packed {
+    /// The chunks of a file that was opened for reading.
+    pub(crate) fn reading(
+        store: Arc<dyn ReadAt>,
+        start: &Start,
+        chunks: &Chunks,
+        trust: &Trust,
+        name: String,
+    ) -> Self {
+        Self {
+            store,
+            name,
+            checksum: start.header.checksum,
+            checked: !trust.unchecked,
+            base: chunks.base,
+            end: start.len.saturating_sub(chunks.base),
+            writer: None,
+        }
+    }
+
+    /// The chunks of a file that was opened for reading and writing.
+    pub(crate) fn editing(
+        file: Arc<dyn WriteAt>,
+        home: Option<Home>,
+        start: &Start,
+        chunks: &Chunks,
+        trust: &Trust,
+        name: String,
+    ) -> Result<Self> {
+        let header = &start.header;
+        if header.version < 3 || (header.is_proposal() && !(header.version == 4 && header.varlen)) {
+            return Err(Error::unsupported(format!(
+                "a file of version {} of this kind is only read: copy it to a new one",
+                header.version
+            )));
+        }
+        let mut bytes = vec![0; usize::try_from(start.table).unwrap_or(0)];
+        file.read_exact_at(0, &mut bytes)?;
+        let metadata = bytes.split_off(super::HEADER_LEN.min(bytes.len()));
+        let capacity = chunks.base.saturating_sub(start.table) / super::offsets::WIDTH;
+        // What the chunks say is not to be lost when more are put behind them.
+        let header = Header { last_chunk: Some(chunks.last), ..header.clone() };
+        let plan = Plan { header, metadata, capacity };
+        let metadata_options = start.meta_header.as_ref().map_or_else(Default::default, |header| {
+            MetadataOptions { checksum: header.checksum, ..MetadataOptions::default() }
+        });
+        let policy = Policy { slots: None, metadata: metadata_options };
+        let mut writer =
+            Writer::new(file.clone(), home, policy, plan, chunks.base, start.metadata.clone());
+        let whole =
+            chunks.slots.len() as u64 == chunks.stored && !chunks.recovered && !trust.lenient;
+        writer.committed = whole.then(|| chunks.slots.clone());
+        writer.cursor = chunks.end.saturating_sub(chunks.base);
+        writer.is_new = false;
+        let mut this = Self::reading(file, start, chunks, trust, name);
+        this.writer = Some(writer);
+        Ok(this)
+    }
+
+    /// A new file; its header appears with the first commit.
+    pub(crate) fn creating(
+        file: Arc<dyn WriteAt>,
+        home: Option<Home>,
+        header: Header,
+        json: Option<Json>,
+        policy: Policy,
+        expected: u64,
+        name: String,
+    ) -> Result<Self> {
+        let checksum = header.checksum;
+        let plan = Plan::new(header, json.as_ref(), &policy, expected)?;
+        let base = plan.base();
+        let writer = Writer::new(file.clone(), home, policy, plan, base, json);
+        let store: Arc<dyn ReadAt> = file;
+        Ok(Self { store, name, checksum, checked: true, base, end: 0, writer: Some(writer) })
+    }
+
+    /// What the file says of itself, if it is written.
+    pub(crate) fn state(&self) -> Option<Arc<Mutex<State>>> {
+        Some(self.writer.as_ref()?.state.clone())
+    }
+
+    fn writer(&mut self) -> Result<&mut Writer> {
+        self.writer.as_mut().ok_or_else(container::read_only)
+    }
+
+    /// Where the last chunk ends.
+    fn end(&self) -> u64 {
+        self.writer.as_ref().map_or(self.end, |writer| writer.cursor)
+    }
+
+    /// What the next commit makes of header and metadata; `None` when that takes a new file.
+    fn next_plan(&self, contents: &Contents) -> Result<Option<Plan>> {
+        let Some(writer) = &self.writer else { return Err(container::read_only()) };
+        let Some(committed) = &writer.committed else { return Ok(None) };
+        let count = contents.entries.len();
+        let fresh = writer.fresh.iter().map(|fresh| fresh.slot);
+        let expected = committed.iter().copied().chain(fresh).map(Entry::stored);
+        let in_order = contents.entries.iter().copied().eq(expected);
+        let fits = !writer.plan.header.offsets || count as u64 <= writer.plan.capacity;
+        if !in_order || !fits || count == 0 {
+            return Ok(None);
+        }
+        let mut plan = writer.plan.clone();
+        let state = writer.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.changed {
+            let Some(fitted) = plan.refit(state.json.as_ref(), &writer.policy)? else {
+                return Ok(None);
+            };
+            plan.metadata = fitted;
+        }
+        drop(state);
+        let header = &mut plan.header;
+        header.chunk_count = Some(count as u64);
+        if header.offsets && !header.varlen {
+            header.append_slots = plan.capacity.saturating_sub(count as u64);
+        }
+        let sizes = writer.fresh.iter().map(|fresh| fresh.nbytes);
+        if committed.is_empty() {
+            state_sizes(header, sizes, count);
+        } else if let Some(last) = writer.fresh.last() {
+            // What was the last chunk may not be it any more.
+            let before = header.last_chunk.unwrap_or(0);
+            let first = if committed.len() == 1 { Some(before) } else { header.chunk_size };
+            let between = first.into_iter().chain((committed.len() > 1).then_some(before));
+            let all = between.chain(sizes);
+            state_sizes(header, all, count);
+            header.last_chunk = Some(last.nbytes);
+        }
+        Ok(Some(plan))
+    }
+
+    /// Writes everything to a new file.
+    fn rewrite(&mut self, contents: &mut Contents) -> Result<()> {
+        let mut writer = self.writer.take().ok_or_else(container::read_only)?;
+        let done = writer.flush().and_then(|()| self.rewrite_with(&mut writer, contents));
+        if done.is_ok() {
+            self.store = writer.file.clone();
+            self.base = writer.base;
+        }
+        self.writer = Some(writer);
+        done
+    }
+
+    fn rewrite_with(&self, writer: &mut Writer, contents: &mut Contents) -> Result<()> {
+        let old = contents.entries.clone();
+        let slot_of = |number: usize| -> Result<u64> {
+            let slot = old.get(number).and_then(|entry| entry.stored_slot());
+            slot.ok_or_else(|| Error::invalid("a run has no place in a Bloscpack file"))
+        };
+        let sizes =
+            (0..old.len()).map(|number| Ok(self.chunk_header(writer, slot_of(number)?)?.len()));
+        let sizes = sizes.collect::<Result<Vec<_>>>()?;
+        let mut header = writer.plan.header.clone();
+        // A file has at least one chunk, if need be one that holds nothing.
+        let nothing = old.is_empty() && !header.varlen;
+        let count = if nothing { 1 } else { old.len() };
+        if let ChunkSize::Fixed(size) = contents.chunk_size {
+            header.chunk_size = header.chunk_size.map(|_| size);
+        }
+        state_sizes(&mut header, sizes.iter().copied(), old.len());
+        let json = writer.state.lock().unwrap_or_else(PoisonError::into_inner).json.clone();
+        let plan = Plan::new(header, json.as_ref(), &writer.policy, count as u64)?;
+        let (file, from) = (writer.file.clone(), self.base);
+        let slots = writer.rewrite(plan, count, |number, out| {
+            let chunk = match nothing {
+                true => empty_chunk(contents.item_size)?,
+                false => self.whole_chunk(file.as_ref(), from.saturating_add(slot_of(number)?))?,
+            };
+            out.extend_from_slice(&chunk);
+            self.checksum.append(&chunk, out);
+            Ok(())
+        })?;
+        if nothing {
+            writer.committed = None;
+        } else {
+            contents.entries = slots.into_iter().map(Entry::stored).collect();
+        }
+        Ok(())
+    }
+
+    fn chunk_header(&self, writer: &Writer, slot: u64) -> Result<chunk::Header> {
+        let mut bytes = [0; CHUNK_HEADER];
+        writer.file.read_exact_at(self.base.saturating_add(slot), &mut bytes)?;
+        chunk::Header::parse(&bytes)
+    }
+
+    /// A chunk of the present file; one that is damaged does not become a good one of the new file.
+    fn whole_chunk(&self, file: &dyn WriteAt, position: u64) -> Result<Vec<u8>> {
+        let mut bytes = [0; CHUNK_HEADER];
+        file.read_exact_at(position, &mut bytes)?;
+        let len = chunk::Header::parse(&bytes)?.compressed_len();
+        let mut chunk = vec![0; len.saturating_add(self.checksum.len())];
+        file.read_exact_at(position, &mut chunk)?;
+        let (whole, digest) = chunk.split_at_checked(len).unwrap_or_default();
+        if self.checked {
+            self.checksum.compare(whole, digest)?;
+        }
+        chunk.truncate(len);
+        Ok(chunk)
+    }
+}
+
+impl Layout for Packed {
+    fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize> {
+        let position = slot.saturating_add(start);
+        let mut end = self.end();
+        if let Some(writer) = &self.writer {
+            if position >= writer.written() {
+                let here = writer.unwritten(position);
+                return Ok(dst.iter_mut().zip(here).map(|(to, from)| *to = *from).count());
+            }
+            end = writer.written();
+        }
+        let left = end.saturating_sub(position);
+        let len = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
+        self.store
+            .read_at(self.base.saturating_add(position), dst.get_mut(..len).unwrap_or_default())
+    }
+
+    fn as_bytes(&self, slot: u64) -> Option<&[u8]> {
+        let start = usize::try_from(self.base.checked_add(slot)?).ok()?;
+        self.store.as_bytes().filter(|_| self.writer.is_none())?.get(start..)
+    }
+
+    fn extent(&self, slot: u64, next: Option<u64>) -> Result<u64> {
+        let end = self.end();
+        if slot >= end {
+            return Err(Error::corrupt(format!("the chunk is at byte {slot} of {end}")).at(
+                "bloscpack",
+                "offsets",
+                0,
+            ));
+        }
+        Ok(next.filter(|next| *next > slot).unwrap_or(end).min(end) - slot)
+    }
+
+    fn check(&self, _slot: u64, chunk: &[u8], behind: &[u8]) -> Option<Result<()>> {
+        (self.checked && self.checksum != Checksum::None)
+            .then(|| self.checksum.compare(chunk, behind))
+    }
+
+    fn behind(&self) -> usize {
+        self.checksum.len()
+    }
+
+    fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
+        let (len, checksum) = (chunk.len(), self.checksum);
+        let nbytes = chunk::Header::parse(chunk)?.len();
+        let mut digest = Vec::new();
+        checksum.append(chunk, &mut digest);
+        chunk.extend(digest);
+        let put = self.writer().and_then(|writer| writer.put(chunk, nbytes));
+        chunk.truncate(len);
+        put
+    }
+
+    fn release(&mut self, slot: u64, _len: usize) {
+        if let Some(writer) = &mut self.writer {
+            writer.release(slot);
+        }
+    }
+
+    fn begin(&mut self, _contents: &Contents) -> Result<Option<Contents>> {
+        self.writer()?.check()?;
+        Ok(None)
+    }
+
+    fn commit(&mut self, contents: &mut Contents) -> Result<()> {
+        self.state_shape(contents.entries.len() as u64)?;
+        match self.next_plan(contents)? {
+            Some(plan) => {
+                let slots: Vec<u64> =
+                    contents.entries.iter().filter_map(|entry| entry.stored_slot()).collect();
+                self.writer()?.commit_in_place(plan, &slots)?;
+            }
+            None => self.rewrite(contents)?,
+        }
+        contents.rules.keep_short = contents.entries.len() > 1;
+        Ok(())
+    }
+
+    fn compact(&mut self, contents: &mut Contents) -> Result<()> {
+        self.rewrite(contents)
+    }
+
+    fn integrity(&self) -> Integrity {
+        Integrity::None
+    }
+
+    fn stored_len(&self) -> Result<u64> {
+        self.store.len()
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl Packed {
+    /// The metadata of objects says how many there are.
+    fn state_shape(&mut self, count: u64) -> Result<()> {
+        let writer = self.writer()?;
+        if !writer.plan.header.varlen {
+            return Ok(());
+        }
+        let mut state = writer.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let shape = Json::from(vec![Json::from(count)]);
+        if let Some(json) = state.json.as_mut().filter(|json| json.get("shape").is_some())
+            && json.get("shape") != Some(&shape)
+        {
+            json.set("shape", shape)?;
+            state.changed = true;
+        }
+        Ok(())
+    }
+}
+
+/// What a super-chunk over a file begins with.
+pub(crate) fn contents_of(
+    header: &Header,
+    chunks: &Chunks,
+    compress: &CompressOptions,
+    item_size: usize,
+    checked: bool,
+) -> Result<Contents> {
+    let params = Params::from_options(compress)?;
+    let rules = Rules {
+        cut: (!header.varlen).then(|| header.chunk_size.unwrap_or(CHUNK_SIZE)),
+        keep_short: chunks.slots.len() > 1,
+        check_always: checked && header.checksum != Checksum::None,
+        ..Rules::blosc1()
+    };
+    Ok(Contents {
+        nbytes: chunks.nbytes,
+        entries: chunks.slots.iter().copied().map(Entry::stored).collect(),
+        rules,
+        ..Contents::new(item_size, chunks.size, params)
+    })
+}
+
+/// States the sizes of all chunks as the format wants it: not at all when they do not follow its rule.
+fn state_sizes(header: &mut Header, sizes: impl Iterator<Item = usize>, count: usize) {
+    let mut last = 0;
+    let mut regular = true;
+    for (number, size) in sizes.enumerate() {
+        last = size;
+        regular &= match header.chunk_size {
+            Some(most) if number == 0 && count > 1 => size == most,
+            Some(most) => size <= most && (size > 0 || count == 1),
+            None => true,
+        };
+    }
+    header.last_chunk = Some(last);
+    if !regular {
+        header.chunk_size = None;
+    }
+}
+
+fn empty_chunk(item_size: usize) -> Result<Vec<u8>> {
+    let options = CompressOptions::new(item_size.clamp(1, 255));
+    chunk::compress(&[], &options.with_format(crate::options::ChunkFormat::Blosc1))
+}

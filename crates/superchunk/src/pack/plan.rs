@@ -1,0 +1,121 @@
+//! What a file that is about to be written begins with.
+
+use super::header::{self, Header};
+use super::metadata::{self, MetadataOptions};
+use super::offsets;
+use crate::error::{Error, Result};
+use crate::wire::json::{Json, Style};
+
+/// How much room a writer leaves for later.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Policy {
+    /// For how many more chunks; `None` for as many as are usual.
+    pub(crate) slots: Option<u64>,
+    pub(crate) metadata: MetadataOptions,
+}
+
+impl Policy {
+    /// For how many chunks a file of `count` gets room beyond those. Bloscpack itself leaves room for
+    /// ten times as many; an object is often smaller than ten positions.
+    fn spare(&self, count: u64, varlen: bool) -> u64 {
+        self.slots.unwrap_or(if varlen { count / 8 + 16 } else { count.max(1).saturating_mul(10) })
+    }
+}
+
+/// Header, metadata, and where the offsets and the chunks go.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) header: Header,
+    /// The metadata as stored: a section in version 3, padded text in version 4.
+    pub(super) metadata: Vec<u8>,
+    /// How many positions there is room for.
+    pub(super) capacity: u64,
+}
+
+impl Plan {
+    /// A file like `header` says, with `count` chunks.
+    pub(super) fn new(
+        mut header: Header,
+        json: Option<&Json>,
+        policy: &Policy,
+        count: u64,
+    ) -> Result<Self> {
+        header.metadata = json.is_some();
+        header.chunk_count = Some(count);
+        let spare = policy.spare(count, header.varlen);
+        let capacity = if header.offsets { count.saturating_add(spare) } else { 0 };
+        header.append_slots = if header.offsets && !header.varlen { spare } else { 0 };
+        let metadata = match json {
+            None => Vec::new(),
+            Some(json) if header.varlen => padded(json, None)?,
+            Some(json) => metadata::write(json, &policy.metadata)?,
+        };
+        header.meta_size = match header.varlen {
+            true => u32::try_from(metadata.len()).map_err(|_| too_long())?,
+            false => 0,
+        };
+        Ok(Self { header, metadata, capacity })
+    }
+
+    /// Where the offsets go.
+    pub(super) fn table(&self) -> u64 {
+        (header::LEN + self.metadata.len()) as u64
+    }
+
+    /// Where the chunks go.
+    pub(super) fn base(&self) -> u64 {
+        self.table().saturating_add(self.capacity.saturating_mul(offsets::WIDTH))
+    }
+
+    /// The metadata in the room that there is; `None` when it does not fit, or could not be changed in
+    /// one write together with the header.
+    pub(super) fn refit(&self, json: Option<&Json>, policy: &Policy) -> Result<Option<Vec<u8>>> {
+        if header::LEN + self.metadata.len() > super::SECTOR {
+            return Ok(None);
+        }
+        let fitted = match json {
+            None => return Ok(self.metadata.is_empty().then(Vec::new)),
+            Some(json) if self.header.varlen => padded(json, Some(self.metadata.len()))?,
+            Some(json) => {
+                let around = metadata::LEN + policy.metadata.checksum.len();
+                let room = self.metadata.len().checked_sub(around);
+                let Some(room) = room.and_then(|room| u32::try_from(room).ok()) else {
+                    return Ok(None);
+                };
+                let options = MetadataOptions { room: Some(room), ..policy.metadata.clone() };
+                match metadata::write(json, &options) {
+                    Ok(section) => section,
+                    Err(_) => return Ok(None),
+                }
+            }
+        };
+        Ok((fitted.len() == self.metadata.len()).then_some(fitted))
+    }
+
+    /// Header and metadata, as they are stored.
+    pub(super) fn head(&self) -> Vec<u8> {
+        [&self.header.to_bytes(), self.metadata.as_slice()].concat()
+    }
+
+    /// The offsets of chunks, with the room behind them.
+    pub(super) fn table_bytes(&self, positions: &[u64]) -> Vec<u8> {
+        let mut table = offsets::to_bytes(positions.iter().copied());
+        let listed = if self.header.offsets { positions.len() as u64 } else { 0 };
+        table.truncate(usize::try_from(listed * offsets::WIDTH).unwrap_or(0));
+        let spare = self.capacity.saturating_sub(listed);
+        table.extend(offsets::unknown(usize::try_from(spare).unwrap_or(0)));
+        table
+    }
+}
+
+/// The text of version 4, with blanks behind it so that it can grow a little: JSON ignores them.
+fn padded(json: &Json, len: Option<usize>) -> Result<Vec<u8>> {
+    let mut text = json.to_text(Style::Compact).into_bytes();
+    let wanted = len.unwrap_or_else(|| (text.len() + 16).next_multiple_of(16));
+    text.resize(wanted.max(text.len()), b' ');
+    Ok(text)
+}
+
+fn too_long() -> Error {
+    Error::limit("metadata of more than 4 GiB")
+}

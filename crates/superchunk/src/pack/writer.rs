@@ -1,0 +1,263 @@
+//! The order of writing, so that a file always has its old state or its new one.
+//!
+//! ```text
+//! append   chunks behind the last committed one │ their offsets │ sync │ header │ sync
+//! rewrite  a whole new file beside the old one  │ sync │ rename │ sync of the folder
+//! ```
+//!
+//! The real bloscpack walks through the chunks, so nothing dead may lie between them; a short chunk may.
+//! Therefore the last chunk is never written again: the next one follows it. The header is 32 bytes, and
+//! together with metadata of up to 444 bytes it is one sector, which no disk writes in halves.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::header::Header;
+use super::plan::{Plan, Policy};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{Home, WriteAt};
+use crate::wire::json::Json;
+
+/// Chunks are collected up to this length before they are written.
+const GATHERED: usize = 256 * 1024;
+
+/// What a file that is written says of itself.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The header of the last commit; before the first, what it is going to be.
+    pub(crate) header: Header,
+    /// The metadata of the next commit.
+    pub(crate) json: Option<Json>,
+    /// Whether it differs from that of the last one.
+    pub(crate) changed: bool,
+}
+
+/// A file that is written.
+pub(super) struct Writer {
+    pub(super) file: Arc<dyn WriteAt>,
+    pub(super) home: Option<Home>,
+    pub(super) policy: Policy,
+    pub(super) plan: Plan,
+    /// Where the first chunk is.
+    pub(super) base: u64,
+    pub(super) state: Arc<Mutex<State>>,
+    /// The slots of the last commit; `None` when they do not tell the whole file: it is new, was
+    /// repaired, or has chunks that hold nothing.
+    pub(super) committed: Option<Vec<u64>>,
+    /// The chunks since then.
+    pub(super) fresh: Vec<Fresh>,
+    /// Where the next chunk goes, counted from the first.
+    pub(super) cursor: u64,
+    /// The bytes before that which are not written yet.
+    pending: Vec<u8>,
+    /// Whether the first commit is still to come.
+    pub(super) is_new: bool,
+    poisoned: bool,
+}
+
+/// A chunk that no commit has seen.
+#[derive(Clone, Copy)]
+pub(super) struct Fresh {
+    pub(super) slot: u64,
+    /// The bytes that it holds.
+    pub(super) nbytes: usize,
+}
+
+impl Writer {
+    pub(super) fn new(
+        file: Arc<dyn WriteAt>,
+        home: Option<Home>,
+        policy: Policy,
+        plan: Plan,
+        base: u64,
+        json: Option<Json>,
+    ) -> Self {
+        let state = State { header: plan.header.clone(), json, changed: false };
+        Self {
+            file,
+            home,
+            policy,
+            plan,
+            base,
+            state: Arc::new(Mutex::new(state)),
+            committed: Some(Vec::new()),
+            fresh: Vec::new(),
+            cursor: 0,
+            pending: Vec::new(),
+            is_new: true,
+            poisoned: false,
+        }
+    }
+
+    /// Where the bytes that are not written yet begin.
+    pub(super) fn written(&self) -> u64 {
+        self.cursor - self.pending.len() as u64
+    }
+
+    /// The bytes from `position` on that are not written yet.
+    pub(super) fn unwritten(&self, position: u64) -> &[u8] {
+        let at = usize::try_from(position.saturating_sub(self.written())).unwrap_or(usize::MAX);
+        self.pending.get(at..).unwrap_or_default()
+    }
+
+    /// Refuses to go on after a sync has failed: nobody knows what is on the disk.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.poisoned {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::Io,
+                "an earlier commit failed half-way: open the file again, it has its old state",
+            )),
+        }
+    }
+
+    /// Puts a chunk with its digest behind all others.
+    pub(super) fn put(&mut self, chunk: &[u8], nbytes: usize) -> Result<u64> {
+        self.check()?;
+        self.settle_count()?;
+        let slot = self.cursor;
+        self.pending.extend_from_slice(chunk);
+        self.cursor += chunk.len() as u64;
+        if self.pending.len() >= GATHERED
+            && let Err(error) = self.flush()
+        {
+            self.take_back(slot);
+            return Err(error);
+        }
+        self.fresh.push(Fresh { slot, nbytes });
+        Ok(slot)
+    }
+
+    /// Forgets a chunk; only the last one leaves its place to another.
+    pub(super) fn release(&mut self, slot: u64) {
+        if self.fresh.last().is_some_and(|fresh| fresh.slot == slot) {
+            self.fresh.pop();
+            self.take_back(slot);
+        }
+    }
+
+    fn take_back(&mut self, slot: u64) {
+        let keep = usize::try_from(slot.saturating_sub(self.written())).unwrap_or(0);
+        self.pending.truncate(keep);
+        self.cursor = slot;
+    }
+
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if !self.pending.is_empty() {
+            let position = self.base.saturating_add(self.written());
+            self.file.write_at(position, &self.pending)?;
+            self.pending.clear();
+        }
+        Ok(())
+    }
+
+    /// Says how many chunks there are before the first byte is put behind them, where the header says
+    /// that all bytes up to the end are chunks.
+    fn settle_count(&mut self) -> Result<()> {
+        let Some(committed) = self.committed.as_ref().filter(|_| !self.is_new) else {
+            return Ok(());
+        };
+        if self.plan.header.chunk_count.is_none() {
+            self.plan.header.chunk_count = Some(committed.len() as u64);
+            self.file.write_at(0, &self.plan.header.to_bytes())?;
+            self.file.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Makes `slots`, which are all of the last commit and the fresh ones, the state of the file.
+    pub(super) fn commit_in_place(&mut self, plan: Plan, slots: &[u64]) -> Result<()> {
+        self.check()?;
+        self.flush()?;
+        let positions: Vec<u64> =
+            slots.iter().map(|slot| self.base.saturating_add(*slot)).collect();
+        let written = match self.is_new {
+            true => self.write_new(&plan, &positions),
+            false => self.write_changes(&plan, &positions),
+        };
+        if let Err(error) = written {
+            self.poisoned = true;
+            return Err(error);
+        }
+        self.plan = plan;
+        self.committed_is(slots.to_vec());
+        Ok(())
+    }
+
+    fn write_new(&self, plan: &Plan, positions: &[u64]) -> Result<()> {
+        let head = plan.head();
+        let (header, metadata) = head.split_at_checked(super::HEADER_LEN).unwrap_or_default();
+        let behind = [metadata, &plan.table_bytes(positions)].concat();
+        self.file.write_at(super::HEADER_LEN as u64, &behind)?;
+        self.file.sync()?;
+        self.file.write_at(0, header)?;
+        self.file.sync()
+    }
+
+    fn write_changes(&self, plan: &Plan, positions: &[u64]) -> Result<()> {
+        let old = self.committed.as_ref().map_or(0, Vec::len);
+        let added = positions.get(old..).unwrap_or_default();
+        if plan.header.offsets && !added.is_empty() {
+            let place = plan.table() + old as u64 * super::offsets::WIDTH;
+            self.file.write_at(place, &super::offsets::to_bytes(added.iter().copied()))?;
+        }
+        self.file.sync()?;
+        match plan.metadata == self.plan.metadata {
+            true => self.file.write_at(0, &plan.header.to_bytes())?,
+            false => self.file.write_at(0, &plan.head())?,
+        }
+        self.file.sync()
+    }
+
+    /// Writes a whole new file in the place of the old one; `chunk` gives each with its digest.
+    pub(super) fn rewrite(
+        &mut self,
+        plan: Plan,
+        count: usize,
+        mut chunk: impl FnMut(usize, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<Vec<u64>> {
+        self.check()?;
+        let Some(home) = self.home.clone() else {
+            return Err(Error::unsupported(
+                "this change needs a new file, but the name of the file is not known: copy it",
+            ));
+        };
+        let base = plan.base();
+        let (file, (slots, end)) = home.replace(|file| {
+            let (mut slots, mut end) = (Vec::new(), 0u64);
+            let mut gathered = Vec::new();
+            let mut written = 0u64;
+            for number in 0..count {
+                slots.push(end);
+                let before = gathered.len();
+                chunk(number, &mut gathered)?;
+                end += (gathered.len() - before) as u64;
+                if gathered.len() >= GATHERED {
+                    file.write_at(base + written, &gathered)?;
+                    written = end;
+                    gathered.clear();
+                }
+            }
+            file.write_at(base + written, &gathered)?;
+            let positions: Vec<u64> = slots.iter().map(|slot| base + slot).collect();
+            let head = [plan.head(), plan.table_bytes(&positions)].concat();
+            file.write_at(0, &head)?;
+            Ok((slots, end))
+        })?;
+        self.file = file;
+        self.plan = plan;
+        self.base = base;
+        self.cursor = end;
+        self.pending.clear();
+        self.committed_is(slots.clone());
+        Ok(slots)
+    }
+
+    fn committed_is(&mut self, slots: Vec<u64>) {
+        self.committed = Some(slots);
+        self.fresh.clear();
+        self.is_new = false;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.changed = false;
+        state.header = self.plan.header.clone();
+    }
+}
