@@ -5,6 +5,8 @@
 //! | contiguous frame | `b2frame` and a zero byte from byte 2 on |
 //! | sparse frame | a folder with a `chunks.b2frame` |
 //! | Bloscpack file | `blpk` and a version of at most 4 |
+//! | superchunk file | the four bytes `blsk` |
+//! | blsk tree | a folder with `meta/nrows` and a folder `data` |
 //! | NumPy file | the six bytes `93 'NUMPY'` |
 //! | chunk | nothing but itself: the header is valid and its `cbytes` is the length of the whole |
 //! | raw | none of these |
@@ -24,6 +26,7 @@ use crate::frame::INDEX;
 #[cfg(any(unix, windows))]
 use crate::store::FileReader;
 use crate::store::ReadAt;
+use crate::superfile;
 
 /// How many bytes of the start are looked at.
 pub const START: usize = 64;
@@ -50,6 +53,10 @@ pub enum Format {
     Bloscpack,
     /// An array as NumPy stores it.
     Npy,
+    /// A folder with an array or a table of the carray proposal.
+    Blsk,
+    /// A file of such a folder: some of its chunks.
+    BlskFile,
     /// Bytes of no known format.
     Raw,
 }
@@ -78,6 +85,10 @@ pub fn path(path: impl AsRef<Path>) -> Result<Detected> {
     if path.join(INDEX).exists() {
         let reason = "a folder with a file chunks.b2frame";
         return Ok(Detected { format: Format::SparseFrame, reason });
+    }
+    if path.join("meta/nrows").is_file() && path.join("data").is_dir() {
+        let reason = "a folder with a file meta/nrows and a folder data";
+        return Ok(Detected { format: Format::Blsk, reason });
     }
     let words = format!("this folder is of no known format: it has no `{INDEX}`");
     Err(Error::unsupported(words).within(path.display().to_string()))
@@ -116,6 +127,8 @@ pub fn bytes(start: &[u8], len: u64) -> Detected {
         (Format::Raw, "it is a texture of Blizzard's games, no Bloscpack file")
     } else if start.starts_with(NPY_MAGIC) {
         (Format::Npy, "it begins as NumPy files do")
+    } else if start.starts_with(superfile::MAGIC) {
+        (Format::BlskFile, "it begins with `blsk`, as files of chunks in a blsk tree do")
     } else if Header::parse(start).is_ok_and(|header| header.compressed_len() as u64 == len) {
         (Format::Chunk, "it begins with a valid chunk header, which states this length")
     } else {
@@ -152,6 +165,7 @@ mod tests {
         assert_eq!(format_of(b"blpk\x03\x01"), Format::Bloscpack);
         assert_eq!(format_of(b"blpk\x05\x01"), Format::Raw);
         assert_eq!(format_of(b"BLP2\x01\x00"), Format::Raw);
+        assert_eq!(format_of(b"blsk\x01\x00\x00\x00"), Format::BlskFile);
         assert_eq!(format_of(b"just text"), Format::Raw);
         assert_eq!(format_of(b""), Format::Raw);
     }

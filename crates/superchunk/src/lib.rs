@@ -34,6 +34,7 @@ mod b2nd;
 mod block_shape;
 #[cfg(feature = "bloscpack")]
 pub mod bloscpack;
+pub mod blsk;
 pub mod chunk;
 mod codecs;
 mod container;
@@ -53,6 +54,7 @@ mod pack;
 mod registry;
 mod schunk;
 pub mod store;
+mod superfile;
 mod wire;
 
 pub use block_shape::BlockShape;

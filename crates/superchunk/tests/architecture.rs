@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 25] = [
     "error",
     "limits",
     "wire",
@@ -24,9 +24,11 @@ const LAYERS: [&str; 23] = [
     "container",
     "pack",
     "frame",
+    "superfile",
     "schunk",
     "bloscpack",
     "nd",
+    "blsk",
     "objects",
     "detect",
     "lib",

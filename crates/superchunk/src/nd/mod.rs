@@ -32,9 +32,11 @@ mod view;
 mod write;
 
 pub use create::FillValue;
+pub(crate) use geometry::{Geometry, product, strides};
 pub use options::NdOptions;
 pub use read::ChunkBox;
 pub use select::{AxisSlice, Selection};
+pub(crate) use strided::{Axis, Copy};
 
 #[cfg(any(unix, windows))]
 use std::path::Path;
@@ -45,7 +47,6 @@ use crate::error::{Error, ErrorKind, Result};
 #[cfg(any(unix, windows))]
 use crate::schunk::OpenOptions;
 use crate::schunk::SuperChunk;
-use geometry::Geometry;
 use view::View;
 
 /// An N-d array of items of one type, cut into compressed chunks and blocks.

@@ -53,14 +53,12 @@ impl Index {
         // Each chunk takes its entry and its header, so nothing is believed that is not there.
         let room = len.saturating_sub(INDEX as u64) / (8 + MIN_CHUNK);
         if u64::from(stated) > room {
-            return Err(Error::truncated(format!("{stated} chunks in a file of {len} bytes")).at(
-                FORMAT, "nchunks", NCHUNKS,
-            ));
+            return Err(Error::truncated(format!("{stated} chunks in a file of {len} bytes"))
+                .at(FORMAT, "nchunks", NCHUNKS));
         }
         if usize::try_from(stated).is_ok_and(|stated| stated < count) {
-            return Err(Error::corrupt(format!("{stated} chunks, there must be {count}")).at(
-                FORMAT, "nchunks", NCHUNKS,
-            ));
+            return Err(Error::corrupt(format!("{stated} chunks, there must be {count}"))
+                .at(FORMAT, "nchunks", NCHUNKS));
         }
         let mut bytes = vec![0; 8 * count];
         store.read_exact_at(INDEX as u64, &mut bytes)?;
@@ -108,9 +106,9 @@ fn parse_head(bytes: &[u8]) -> Result<(u32, u32)> {
     }
     let version = reader.u8("version")?;
     if version != VERSION {
-        return Err(Error::unsupported(format!("version {version} is not known")).at(
-            FORMAT, "version", 4,
-        ));
+        return Err(
+            Error::unsupported(format!("version {version} is not known")).at(FORMAT, "version", 4)
+        );
     }
     reader.take("reserved", 3)?;
     let typesize = u32::from_le_bytes(reader.array("typesize")?);
@@ -126,9 +124,8 @@ fn parse_offsets(bytes: &[u8], stated: u64, len: u64) -> Result<Vec<u64>> {
         let at = INDEX + reader.position();
         let offset = u64::from_le_bytes(reader.array("index")?);
         if offset < least {
-            return Err(Error::corrupt(format!("a chunk at {offset}, where others are")).at(
-                FORMAT, "index", at,
-            ));
+            return Err(Error::corrupt(format!("a chunk at {offset}, where others are"))
+                .at(FORMAT, "index", at));
         }
         if offset > len.saturating_sub(MIN_CHUNK) {
             return Err(Error::truncated(format!("a chunk at {offset}, the file has {len} bytes"))
@@ -159,8 +156,8 @@ mod tests {
 
     /// The example of the specification: two chunks, the first of 56 bytes.
     const EXAMPLE: [u8; 32] = [
-        0x62, 0x6c, 0x73, 0x6b, 1, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0x58,
-        0, 0, 0, 0, 0, 0, 0,
+        0x62, 0x6c, 0x73, 0x6b, 1, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0,
+        0x58, 0, 0, 0, 0, 0, 0, 0,
     ];
 
     fn file() -> Vec<u8> {
@@ -177,7 +174,10 @@ mod tests {
     fn a_head_is_read_and_written_alike() {
         let index = Index::read(&Bytes::new(file()), 2).unwrap();
         assert_eq!((index.typesize, index.slots), (4, 2));
-        assert_eq!((index.place(0), index.place(1), index.place(2)), (Some((32, 56)), Some((88, 40)), None));
+        assert_eq!(
+            (index.place(0), index.place(1), index.place(2)),
+            (Some((32, 56)), Some((88, 40)), None)
+        );
         assert_eq!(index.write(), EXAMPLE);
         let spare = Index { offsets: vec![200], slots: 4, len: 300, typesize: 8 };
         let mut bytes = spare.write();

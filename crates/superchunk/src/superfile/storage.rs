@@ -3,7 +3,7 @@
 //! ```text
 //! dtype:                          a type, or a mapping of columns to types, of any depth
 //!   price: float64
-//!   place: 
+//!   place:
 //!     x: int16
 //!     y: int16
 //! shape: (300, 200)               of every column; the first number is the number of rows
@@ -11,7 +11,7 @@
 //! superchunksize: 10              chunks in a file
 //! endianness: little              of types that do not say it themselves
 //! order: C                        of the items inside of a chunk
-//! compression: 
+//! compression:
 //!   library: blosclz              for new chunks; every chunk tells what it was made with
 //!   level: 5
 //!   filters: [shuffle]
@@ -95,13 +95,21 @@ impl Storage {
         let endianness = match word(&yaml, "endianness")?.unwrap_or("little") {
             "little" => ByteOrder::Little,
             "big" => ByteOrder::Big,
-            other => return Err(wrong("endianness", format!("`{other}` is neither little nor big"))),
+            other => {
+                return Err(wrong("endianness", format!("`{other}` is neither little nor big")));
+            }
         };
         let dtype = yaml.get("dtype").ok_or_else(|| wrong("dtype", "is missing"))?;
         let mut columns = Vec::new();
         leaves(dtype, endianness, &mut Vec::new(), &mut columns)?;
         let known = [
-            "dtype", "shape", "chunkshape", "superchunksize", "endianness", "order", "compression",
+            "dtype",
+            "shape",
+            "chunkshape",
+            "superchunksize",
+            "endianness",
+            "order",
+            "compression",
             "reserve",
         ];
         let other = entries.iter().filter(|(key, _)| !known.contains(&key.as_str())).cloned();
@@ -167,7 +175,10 @@ impl Storage {
     pub(crate) fn check(&self) -> Result<()> {
         if self.shape.is_empty() || self.shape.len() > MAX_DIMENSIONS {
             let count = self.shape.len();
-            return Err(refused("shape", format!("{count} dimensions, 1 to {MAX_DIMENSIONS} work")));
+            return Err(refused(
+                "shape",
+                format!("{count} dimensions, 1 to {MAX_DIMENSIONS} work"),
+            ));
         }
         if self.chunkshape.len() != self.shape.len() || self.chunkshape.contains(&0) {
             return Err(refused(
@@ -236,7 +247,8 @@ impl Storage {
 
     fn dtype_text(&self, dtype: &DType) -> Yaml {
         let order = dtype.byte_order();
-        if dtype.kind() == DKind::Struct || ![ByteOrder::Irrelevant, self.endianness].contains(&order)
+        if dtype.kind() == DKind::Struct
+            || ![ByteOrder::Irrelevant, self.endianness].contains(&order)
         {
             return Yaml::Quoted(dtype.to_string());
         }
@@ -278,7 +290,11 @@ impl Compression {
             Codec::Lz4Hc => "lz4hc",
             Codec::Zlib => "zlib",
             Codec::Zstd => "zstd",
-            _ => return Err(Error::invalid("a Blosc1 chunk takes BloscLZ, LZ4, LZ4HC, Zlib or Zstd")),
+            _ => {
+                return Err(Error::invalid(
+                    "a Blosc1 chunk takes BloscLZ, LZ4, LZ4HC, Zlib or Zstd",
+                ));
+            }
         };
         let filters = options.filters.iter().map(|filter| match filter {
             Filter::Shuffle => Ok("shuffle".to_owned()),
@@ -374,11 +390,9 @@ fn leaves(
         return Err(wrong("dtype", "a type or a mapping of columns was expected"));
     };
     if path.len() >= MAX_DEPTH {
-        return Err(Error::limit(format!("columns in more than {MAX_DEPTH} levels")).at(
-            "blsk",
-            "dtype",
-            0,
-        ));
+        return Err(
+            Error::limit(format!("columns in more than {MAX_DEPTH} levels")).at("blsk", "dtype", 0)
+        );
     }
     for (name, inner) in columns {
         let checked = check_column_name(name).map_err(|error| error.of_kind(ErrorKind::Corrupt));

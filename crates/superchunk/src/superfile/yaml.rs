@@ -138,17 +138,18 @@ impl Parser<'_> {
                     })
                 });
                 let Some((end, _)) = end else {
+                    self.check_plain(line.trim_end())?;
                     return Err(self.corrupt("key", "a line without `key: value`"));
                 };
                 let key = line.get(..end).unwrap_or_default().trim_end().to_owned();
                 self.check_plain(&key)?;
+                if key == "<<" {
+                    return Err(self.unsupported("merge keys"));
+                }
                 self.position += end;
                 key
             }
         };
-        if key == "<<" {
-            return Err(self.unsupported("merge keys"));
-        }
         self.skip_blanks();
         if key.is_empty() || self.peek() != Some(':') {
             return Err(self.corrupt("key", "a key and a colon were expected"));
@@ -311,7 +312,11 @@ impl Parser<'_> {
         if depth < MAX_DEPTH {
             return Ok(());
         }
-        Err(Error::limit(format!("more than {MAX_DEPTH} levels")).at("yaml", "depth", self.position))
+        Err(Error::limit(format!("more than {MAX_DEPTH} levels")).at(
+            "yaml",
+            "depth",
+            self.position,
+        ))
     }
 
     fn corrupt(&self, field: &'static str, words: impl Into<String>) -> Error {
@@ -364,7 +369,11 @@ fn write_value(value: &Yaml, out: &mut String) {
                 }
                 match item {
                     Yaml::Plain(text) => {
-                        write_scalar(text, is_plain(text) && !text.contains([',', '[', ']', '{', '}']), out);
+                        write_scalar(
+                            text,
+                            is_plain(text) && !text.contains([',', '[', ']', '{', '}']),
+                            out,
+                        );
                     }
                     item => write_value(item, out),
                 }

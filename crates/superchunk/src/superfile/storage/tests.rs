@@ -13,28 +13,50 @@ fn the_example_of_the_proposal_means_what_it_says() {
         storage.columns.iter().map(|leaf| (leaf.path.join("/"), leaf.dtype.to_string())).collect();
     let expected = [("col1", "|i1"), ("col2", ">f4")];
     assert_eq!(columns, expected.map(|(name, dtype)| (name.to_owned(), dtype.to_owned())));
-    assert_eq!((storage.shape.as_slice(), storage.chunkshape.as_slice()), (&[300, 200][..], &[30, 20][..]));
+    assert_eq!(
+        (storage.shape.as_slice(), storage.chunkshape.as_slice()),
+        (&[300, 200][..], &[30, 20][..])
+    );
     assert_eq!((storage.superchunksize, storage.order), (10, Order::C));
     assert_eq!(storage.compression.filters, ["shuffle", "truncate"]);
     let options = storage.compression.to_options(4).unwrap();
-    assert_eq!((options.codec, options.filters.as_slice()), (Codec::BloscLz, &[Filter::Shuffle][..]));
+    assert_eq!(
+        (options.codec, options.filters.as_slice()),
+        (Codec::BloscLz, &[Filter::Shuffle][..])
+    );
     assert_eq!(Storage::parse(&storage.to_text()).unwrap(), storage);
 }
 
 #[test]
 fn every_type_is_written_so_that_it_reads_back() {
     let types = [
-        "bool", "int8", "uint64", "float16", "<f8", ">i4", "<c16", "S7", "<U4", ">U3", "V6",
-        "datetime64[25us]", ">M8[ns]", "<m8[D]", "[('a', '<i4'), ('b', '>f8', (2,))]",
+        "bool",
+        "int8",
+        "uint64",
+        "float16",
+        "<f8",
+        ">i4",
+        "<c16",
+        "S7",
+        "<U4",
+        ">U3",
+        "V6",
+        "datetime64[25us]",
+        ">M8[ns]",
+        "<m8[D]",
+        "[('a', '<i4'), ('b', '>f8', (2,))]",
     ];
     let mut storage = Storage::parse(EXAMPLE).unwrap();
     for endianness in [ByteOrder::Little, ByteOrder::Big] {
         storage.endianness = endianness;
-        storage.columns = types.iter().enumerate().map(|(number, text)| Leaf {
-            path: vec![format!("group {}", number / 4), format!("c{number}")],
-            dtype: DType::parse(text).unwrap(),
-        })
-        .collect();
+        storage.columns = types
+            .iter()
+            .enumerate()
+            .map(|(number, text)| Leaf {
+                path: vec![format!("group {}", number / 4), format!("c{number}")],
+                dtype: DType::parse(text).unwrap(),
+            })
+            .collect();
         assert_eq!(Storage::parse(&storage.to_text()).unwrap(), storage, "{}", storage.to_text());
     }
 }

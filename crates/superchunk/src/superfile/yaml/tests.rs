@@ -22,9 +22,38 @@ fn the_example_of_the_proposal_is_read() {
 #[test]
 fn whatever_is_written_reads_back() {
     let odd = [
-        "", " ", "a b", "a: b", "a #b", "#", "- x", "-1", "'", "\"", "it's", "<<", "---", "x:",
-        "[1]", "a,b", "{", "\t", "line\nline", "\u{7f}", "é", "!tag", "&a", "*a", "|", ">", "%", "@",
-        "? x", "null", "\\", "...",
+        "",
+        " ",
+        "a b",
+        "a: b",
+        "a #b",
+        "#",
+        "- x",
+        "-1",
+        "'",
+        "\"",
+        "it's",
+        "<<",
+        "---",
+        "x:",
+        "[1]",
+        "a,b",
+        "{",
+        "\t",
+        "line\nline",
+        "\u{7f}",
+        "é",
+        "!tag",
+        "&a",
+        "*a",
+        "|",
+        ">",
+        "%",
+        "@",
+        "? x",
+        "null",
+        "\\",
+        "...",
     ];
     let mut entries: Vec<(String, Yaml)> = Vec::new();
     for text in odd.into_iter().skip(1) {
@@ -50,16 +79,45 @@ fn lists_go_over_lines_and_hold_comments() {
 #[test]
 fn what_is_dangerous_or_needless_in_yaml_is_refused() {
     for text in [
-        "a: &x 1", "a: *x", "a: !!python/object:os.system x", "<<: x", "a: |\n  x", "a: >\n  x",
-        "- a", "a: - b", "a: {b: c}", "{a: b}", "--- \na: 1", "a: 1\n...", "? a", "a: b: c", "%YAML 1",
-        "a: \"x\ny\"", "a: \"\\q\"", "a: @x", "a: [&x 1]",
+        "a: &x 1",
+        "a: *x",
+        "a: !!python/object:os.system x",
+        "<<: x",
+        "a: |\n  x",
+        "a: >\n  x",
+        "- a",
+        "a: - b",
+        "a: {b: c}",
+        "{a: b}",
+        "--- \na: 1",
+        "a: 1\n...",
+        "? a",
+        "a: b: c",
+        "%YAML 1",
+        "a: \"x\ny\"",
+        "a: \"\\q\"",
+        "a: @x",
+        "a: [&x 1]",
     ] {
         let error = Yaml::parse(text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{text:?}: {error}");
     }
     for text in [
-        "a", "a 1", ": x", "a: 1\na: 2", " a: 1\nb: 2", "a: 1\n  b: 2", "\ta: 1", "a: [1 2", "a: [1]]",
-        "a: 'x", "a: 'x' y", "a: [,]", "a:1", "a: \"\\ud800\"", "a: \"\\u+123\"",
+        "a",
+        "a 1",
+        ": x",
+        "a: 1\na: 2",
+        " a: 1\nb: 2",
+        "a: 1\n  b: 2",
+        "\ta: 1",
+        "a: [1 2",
+        "a: [1]]",
+        "a: 'x",
+        "a: 'x' y",
+        "a: [,]",
+        "a:1",
+        "a: \"\\ud800\"",
+        "a: \"\\u+123\"",
     ] {
         let error = Yaml::parse(text).unwrap_err();
         let kinds = [ErrorKind::Corrupt, ErrorKind::Truncated, ErrorKind::Unsupported];

@@ -1,0 +1,256 @@
+//! An array: one column, whose rows may have a shape.
+
+use std::ops::Range;
+#[cfg(any(unix, windows))]
+use std::path::Path;
+use std::sync::Arc;
+
+use super::attributes::{Attribute, Attributes};
+use super::options::{NAMELESS, OpenOptions, Options};
+use super::tree::Tree;
+use crate::dtype::{ByteOrder, DType, Element};
+use crate::error::{Error, Result};
+use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
+use crate::superfile::{Leaf, Updates};
+
+/// An array in the `blsk` layout: a folder of superchunk files.
+///
+/// ```
+/// use superchunk::blsk::{Array, Options};
+/// use superchunk::DType;
+/// # let folder = std::env::temp_dir().join(format!("superchunk-blsk-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// # let path = folder.join("heights");
+///
+/// let mut heights = Array::create(&path, &DType::of::<f32>(), &[3], &Options::default())?;
+/// heights.append_rows(bytemuck::cast_slice(&[1.5f32; 3000]))?;
+/// heights.write_rows(10, bytemuck::cast_slice(&[0.0f32, 1.0, 2.0]))?;
+/// heights.set_attribute("unit", "metre".into())?;
+/// heights.commit()?;
+/// # drop(heights);
+///
+/// let heights = Array::open(&path)?;
+/// assert_eq!(heights.shape(), [1000, 3]);
+/// assert_eq!(heights.read::<f32>(9..11)?, [1.5, 1.5, 1.5, 0.0, 1.0, 2.0]);
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+///
+/// Changes are seen by this handle at once, and by everyone else after [`Array::commit`], which also
+/// happens when the array is dropped.
+pub struct Array {
+    tree: Tree,
+    dtype: DType,
+    attributes: Attributes,
+}
+
+impl Array {
+    /// Makes an empty array in a new folder; `row_shape` is the shape of one row, empty for single
+    /// items.
+    #[cfg(any(unix, windows))]
+    pub fn create(
+        path: impl AsRef<Path>,
+        dtype: &DType,
+        row_shape: &[u64],
+        options: &Options,
+    ) -> Result<Self> {
+        let path = path.as_ref();
+        let dir = Arc::new(Folder::create(path)?);
+        Self::made(dir, path.display().to_string(), dtype, row_shape, options)
+    }
+
+    /// Makes an empty array in any folder, which must be empty.
+    pub fn create_in(
+        dir: Arc<dyn Dir>,
+        dtype: &DType,
+        row_shape: &[u64],
+        options: &Options,
+    ) -> Result<Self> {
+        Self::made(dir, NAMELESS.to_owned(), dtype, row_shape, options)
+    }
+
+    fn made(
+        dir: Arc<dyn Dir>,
+        name: String,
+        dtype: &DType,
+        row_shape: &[u64],
+        options: &Options,
+    ) -> Result<Self> {
+        let column = Leaf { path: Vec::new(), dtype: dtype.clone() };
+        Self::of(Tree::create(dir, name, vec![column], row_shape, options)?)
+    }
+
+    /// Opens an array for reading.
+    #[cfg(any(unix, windows))]
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::new().open_array(path)
+    }
+
+    /// Opens an array for reading and writing. Another writer of this kind is kept out.
+    #[cfg(any(unix, windows))]
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::new().edit_array(path)
+    }
+
+    pub(super) fn of(tree: Tree) -> Result<Self> {
+        let [Leaf { path, dtype }] = tree.storage.columns.as_slice() else {
+            return Err(has_names(&tree));
+        };
+        if !path.is_empty() {
+            return Err(has_names(&tree));
+        }
+        let dtype = dtype.clone();
+        let attributes = Attributes::read(&tree.root)?;
+        Ok(Self { tree, dtype, attributes })
+    }
+
+    /// The type of an item.
+    #[must_use]
+    pub fn dtype(&self) -> &DType {
+        &self.dtype
+    }
+
+    /// The length along each axis; the first is the number of rows.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.tree.storage.shape
+    }
+
+    /// The shape of a chunk.
+    #[must_use]
+    pub fn chunk_shape(&self) -> &[usize] {
+        &self.tree.storage.chunkshape
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.tree.rows()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of a row.
+    #[must_use]
+    pub fn row_len(&self) -> usize {
+        self.tree.row_len(0)
+    }
+
+    /// Reads rows into `dst`, in C order; it has exactly their length.
+    pub fn read_rows(&self, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        self.tree.read_rows(0, rows, dst)
+    }
+
+    /// The items of rows as numbers of this machine's byte order. `T` must be the array's type.
+    pub fn read<T: Element>(&self, rows: Range<u64>) -> Result<Vec<T>> {
+        read_typed(&self.tree, 0, self.dtype(), rows)
+    }
+
+    /// Reads single rows, in the order of `rows` and as often as they occur, into the start of `dst`.
+    pub fn gather(&self, rows: &[u64], dst: &mut [u8]) -> Result<()> {
+        self.tree.gather(0, rows, dst)
+    }
+
+    /// Appends rows.
+    pub fn append_rows(&mut self, bytes: &[u8]) -> Result<()> {
+        self.tree.append(&[bytes])
+    }
+
+    /// Overwrites rows from `start` on; they must exist.
+    pub fn write_rows(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
+        self.tree.write_rows(0, start, bytes)
+    }
+
+    /// Keeps the first `rows` rows only.
+    pub fn truncate(&mut self, rows: u64) -> Result<()> {
+        self.tree.truncate(rows)
+    }
+
+    /// The names and values that users keep with the array.
+    pub fn attributes(&self) -> impl Iterator<Item = (&str, Attribute)> {
+        self.attributes.iter()
+    }
+
+    /// The attribute of this name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<Attribute> {
+        self.attributes.get(name)
+    }
+
+    /// Sets an attribute. It is stored at once.
+    pub fn set_attribute(&mut self, name: &str, value: Attribute) -> Result<()> {
+        self.attributes.set(&self.tree.root, name, value)
+    }
+
+    /// Removes an attribute; returns whether there was one.
+    pub fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+        self.attributes.remove(&self.tree.root, name)
+    }
+
+    /// Makes all changes durable, in one step: after a crash at any moment there is either the old
+    /// state or the new one.
+    pub fn commit(&mut self) -> Result<()> {
+        self.tree.commit()
+    }
+
+    /// Commits and closes.
+    pub fn close(mut self) -> Result<()> {
+        self.commit()
+    }
+
+    /// The bytes of all files of chunks as of the last commit.
+    pub fn stored_len(&self) -> Result<u64> {
+        self.tree.stored_len()
+    }
+
+    /// What the commits of this handle have cost.
+    #[must_use]
+    pub fn updates(&self) -> Updates {
+        self.tree.updates()
+    }
+}
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Array")
+            .field("name", &self.tree.root.name)
+            .field("dtype", &self.dtype().to_string())
+            .field("shape", &self.shape())
+            .finish_non_exhaustive()
+    }
+}
+
+fn has_names(tree: &Tree) -> Error {
+    Error::invalid("this tree has named columns: open it as a Table").within(tree.root.name.clone())
+}
+
+/// Rows of a column as numbers of this machine's byte order.
+pub(super) fn read_typed<T: Element>(
+    tree: &Tree,
+    column: usize,
+    dtype: &DType,
+    rows: Range<u64>,
+) -> Result<Vec<T>> {
+    let wanted = T::dtype().with_order(dtype.byte_order());
+    if wanted != *dtype {
+        return Err(Error::invalid(format!("the items are `{dtype}`, not `{wanted}`")));
+    }
+    let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+    let len = count.saturating_mul(tree.row_len(column));
+    // The rows must be there before memory is taken for them.
+    tree.check_rows(&rows)?;
+    tree.root.access.limits.check_decoded(len)?;
+    let mut items: Vec<T> = bytemuck::zeroed_vec(len / size_of::<T>());
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut items);
+    tree.read_rows(column, rows, bytes)?;
+    if ![ByteOrder::native(), ByteOrder::Irrelevant].contains(&dtype.byte_order()) {
+        bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+    }
+    Ok(items)
+}

@@ -1,0 +1,367 @@
+//! What arrays and tables share: columns of equal length that are committed together.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::grid::Grid;
+use super::options::{OpenOptions, Options};
+use crate::container::{ChunkSize, Contents, Params, Rules};
+use crate::dtype::{ByteOrder, DType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
+use crate::options::CompressOptions;
+use crate::schunk::SuperChunk;
+use crate::store::Dir;
+use crate::superfile::{
+    Access, Column, Compression, Leaf, MAX_CHUNK, Order, Root, Storage, Updates,
+};
+
+/// The bytes of a chunk of the widest column, where nobody says otherwise.
+const CHUNK: usize = 512 << 10;
+
+/// A tree of columns.
+pub(super) struct Tree {
+    pub(super) root: Arc<Root>,
+    pub(super) storage: Storage,
+    pub(super) columns: Vec<Body>,
+    updates: Vec<Arc<Mutex<Updates>>>,
+    dirty: bool,
+}
+
+/// The chunks of a column.
+pub(super) enum Body {
+    /// One run of rows after the other.
+    Rows(Box<SuperChunk>),
+    /// Anything else.
+    Grid(Box<Grid>),
+}
+
+impl Tree {
+    /// Makes an empty tree in an empty folder.
+    pub(super) fn create(
+        dir: Arc<dyn Dir>,
+        name: String,
+        columns: Vec<Leaf>,
+        row_shape: &[u64],
+        options: &Options,
+    ) -> Result<Self> {
+        let storage = new_storage(columns, row_shape, options)?;
+        let access = Access {
+            limits: Limits::default(),
+            durability: options.durability,
+            writable: true,
+            recover: false,
+        };
+        let root = Root::create(dir, name, &storage, access)?;
+        let like = &options.compress;
+        Self::over(root, storage, |compress| {
+            compress.with_executor(like.executor.clone()).with_registry(like.registry.clone())
+        })
+    }
+
+    /// Opens a tree.
+    pub(super) fn open(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &OpenOptions,
+        access: Access,
+    ) -> Result<Self> {
+        let told = name.clone();
+        let opened = Root::open(dir, name, access).and_then(|(root, storage)| {
+            Self::over(root, storage, |compress| {
+                compress
+                    .with_executor(options.executor.clone())
+                    .with_registry(options.registry.clone())
+            })
+        });
+        opened.map_err(|error| error.within(told))
+    }
+
+    fn over(
+        root: Root,
+        storage: Storage,
+        equip: impl Fn(CompressOptions) -> CompressOptions,
+    ) -> Result<Self> {
+        let root = Arc::new(root);
+        let (mut columns, mut updates) = (Vec::new(), Vec::new());
+        for leaf in &storage.columns {
+            let (body, counters) = Body::open(&root, leaf, &storage, &equip)?;
+            columns.push(body);
+            updates.push(counters);
+        }
+        Ok(Self { root, storage, columns, updates, dirty: false })
+    }
+
+    /// The number of rows.
+    pub(super) fn rows(&self) -> u64 {
+        self.storage.shape.first().copied().unwrap_or(0)
+    }
+
+    /// The bytes of a row of a column.
+    pub(super) fn row_len(&self, column: usize) -> usize {
+        self.storage.columns.get(column).map_or(0, |leaf| self.storage.row_len(leaf))
+    }
+
+    /// Reads rows of a column into `dst`, which is exactly as long.
+    pub(super) fn read_rows(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        let count = self.check_rows(&rows)?;
+        if count.checked_mul(self.row_len(column)) != Some(dst.len()) {
+            return Err(Error::invalid(format!(
+                "{count} rows of {} bytes, the buffer has {}",
+                self.row_len(column),
+                dst.len()
+            )));
+        }
+        match self.column(column)? {
+            Body::Rows(chunks) => chunks.read_items(rows, dst),
+            Body::Grid(grid) => grid.read_rows(rows, dst),
+        }
+    }
+
+    /// Reads single rows of a column, in the order of `rows`, into the start of `dst`.
+    pub(super) fn gather(&self, column: usize, rows: &[u64], dst: &mut [u8]) -> Result<()> {
+        let len = self.row_len(column).max(1);
+        match self.column(column)? {
+            Body::Rows(chunks) => chunks.gather(rows, dst),
+            Body::Grid(_) => {
+                if dst.len() / len < rows.len() {
+                    return Err(Error::invalid(format!("{} rows do not fit", rows.len())));
+                }
+                let mut places = rows.iter().zip(dst.chunks_exact_mut(len));
+                places.try_for_each(|(row, dst)| {
+                    self.read_rows(column, *row..row.saturating_add(1), dst)
+                })
+            }
+        }
+    }
+
+    /// Appends as many rows as each of `parts`, one for each column, holds.
+    pub(super) fn append(&mut self, parts: &[&[u8]]) -> Result<()> {
+        let count = self.check_parts(parts)?;
+        let (old, rows) = (self.rows(), self.rows().checked_add(count));
+        let rows = rows.ok_or_else(|| Error::limit("more rows than can be counted"))?;
+        let mut storage = self.storage.clone();
+        if let Some(first) = storage.shape.first_mut() {
+            *first = rows;
+        }
+        storage.check()?;
+        self.change(|columns| {
+            for (body, bytes) in columns.iter_mut().zip(parts) {
+                match body {
+                    Body::Rows(chunks) => chunks.append(bytes)?,
+                    Body::Grid(grid) => grid.write_rows(old, bytes, rows)?,
+                }
+            }
+            Ok(())
+        })?;
+        self.storage = storage;
+        Ok(())
+    }
+
+    /// Overwrites rows of one column.
+    pub(super) fn write_rows(&mut self, column: usize, start: u64, bytes: &[u8]) -> Result<()> {
+        let len = self.row_len(column).max(1);
+        if !bytes.len().is_multiple_of(len) {
+            return Err(Error::invalid(format!("{} bytes are no rows of {len}", bytes.len())));
+        }
+        let rows = self.rows();
+        self.check_rows(&(start..start.saturating_add((bytes.len() / len) as u64)))?;
+        self.column(column)?;
+        self.change(|columns| match columns.get_mut(column) {
+            Some(Body::Rows(chunks)) => chunks.write_items(start, bytes),
+            Some(Body::Grid(grid)) => grid.write_rows(start, bytes, rows),
+            None => Ok(()),
+        })
+    }
+
+    /// Cuts every column to its first `rows` rows.
+    pub(super) fn truncate(&mut self, rows: u64) -> Result<()> {
+        if rows >= self.rows() {
+            return Ok(());
+        }
+        self.change(|columns| {
+            columns.iter_mut().try_for_each(|body| match body {
+                Body::Rows(chunks) => chunks.resize(rows),
+                Body::Grid(grid) => grid.write_rows(rows, &[], rows),
+            })
+        })?;
+        if let Some(first) = self.storage.shape.first_mut() {
+            *first = rows;
+        }
+        Ok(())
+    }
+
+    /// Makes all changes durable in one step.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        if !self.dirty {
+            return Ok(());
+        }
+        let told = |error: Error| error.within(self.root.name.clone());
+        for body in &mut self.columns {
+            match body {
+                Body::Rows(chunks) => chunks.commit()?,
+                Body::Grid(grid) => grid.commit().map_err(told)?,
+            }
+        }
+        self.root.finish(&self.storage).map_err(told)?;
+        self.dirty = false;
+        Ok(())
+    }
+
+    /// The bytes of all files of chunks, as of the last commit.
+    pub(super) fn stored_len(&self) -> Result<u64> {
+        let lens = self.columns.iter().map(|body| match body {
+            Body::Rows(chunks) => chunks.stored_len(),
+            Body::Grid(grid) => grid.stored_len(),
+        });
+        lens.sum()
+    }
+
+    /// What changes have cost, all columns together.
+    pub(super) fn updates(&self) -> Updates {
+        let mut all = Updates::default();
+        for counters in &self.updates {
+            let one = *counters.lock().unwrap_or_else(PoisonError::into_inner);
+            all.in_place += one.in_place;
+            all.rewritten += one.rewritten;
+            all.files_rewritten += one.files_rewritten;
+            all.added += one.added;
+        }
+        all
+    }
+
+    fn column(&self, column: usize) -> Result<&Body> {
+        self.columns.get(column).ok_or_else(|| {
+            let words = format!("there is no column {column}: there are {}", self.columns.len());
+            Error::invalid(words)
+        })
+    }
+
+    /// Does a change. One that fails leaves a column as it was, but may have changed others before:
+    /// then this handle is of no more use.
+    fn change(&mut self, change: impl FnOnce(&mut [Body]) -> Result<()>) -> Result<()> {
+        self.root.check_writable()?;
+        self.dirty = true;
+        let changed = change(&mut self.columns);
+        if changed.is_err() && self.columns.len() > 1 {
+            self.root.poison();
+        }
+        changed
+    }
+
+    /// How many rows these are, if they exist.
+    pub(super) fn check_rows(&self, rows: &Range<u64>) -> Result<usize> {
+        if rows.start > rows.end || rows.end > self.rows() {
+            let words = format!("rows {rows:?} are not inside of the {} there are", self.rows());
+            return Err(Error::invalid(words));
+        }
+        usize::try_from(rows.end - rows.start).map_err(|_| Error::limit("more rows than memory"))
+    }
+
+    /// How many rows the parts of an append have.
+    fn check_parts(&self, parts: &[&[u8]]) -> Result<u64> {
+        if parts.len() != self.columns.len() {
+            return Err(Error::invalid(format!(
+                "{} columns were given, there are {}",
+                parts.len(),
+                self.columns.len()
+            )));
+        }
+        let mut rows = None;
+        for (column, bytes) in parts.iter().enumerate() {
+            let len = self.row_len(column).max(1);
+            let count = bytes.len() / len;
+            if !bytes.len().is_multiple_of(len) || rows.is_some_and(|rows| rows != count) {
+                return Err(Error::invalid(format!(
+                    "column {column} has {} bytes in rows of {len}: the columns must have equally many rows",
+                    bytes.len()
+                )));
+            }
+            rows = Some(count);
+        }
+        Ok(rows.unwrap_or(0) as u64)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // A panic may have come between two changes that belong together.
+        if !std::thread::panicking() {
+            let _ = self.commit();
+        }
+    }
+}
+
+impl Body {
+    fn open(
+        root: &Arc<Root>,
+        leaf: &Leaf,
+        storage: &Storage,
+        equip: &impl Fn(CompressOptions) -> CompressOptions,
+    ) -> Result<(Self, Arc<Mutex<Updates>>)> {
+        let (item_size, limits) = (leaf.dtype.item_size(), root.access.limits);
+        let geometry = Grid::geometry(&storage.shape, &storage.chunkshape, item_size)?;
+        let column = Column::open(root, leaf, storage, geometry.chunk_count as u64)?;
+        let counters = column.updates();
+        let compress = match storage.compression.to_options(item_size) {
+            // Reading works whatever new chunks would need.
+            Err(error) if error.kind() == ErrorKind::Unsupported && !root.access.writable => {
+                CompressOptions::new(1)
+            }
+            options => options?,
+        };
+        let compress = equip(compress);
+        let whole_rows = storage.shape.iter().zip(&storage.chunkshape).skip(1);
+        let whole_rows = whole_rows.fold(true, |all, (side, chunk)| all && *side == *chunk as u64);
+        if whole_rows && (storage.order == Order::C || storage.shape.len() == 1) {
+            let row_len = storage.row_len(leaf);
+            let rows = storage.chunkshape.first().copied().unwrap_or(1);
+            let params = Params::from_options(&compress)?;
+            let contents = Contents {
+                nbytes: storage.shape.first().copied().unwrap_or(0) * row_len as u64,
+                entries: column.entries(),
+                rules: Rules { longer_last: true, ..Rules::blosc1() },
+                ..Contents::new(row_len, ChunkSize::Fixed(rows * row_len), params)
+            };
+            let chunks = SuperChunk::over(contents, Box::new(column), compress, limits, false);
+            return Ok((Self::Rows(Box::new(chunks)), counters));
+        }
+        let compress = root.access.writable.then_some(compress);
+        let grid = Grid::new(column, geometry, storage.order, limits, compress);
+        Ok((Self::Grid(Box::new(grid)), counters))
+    }
+}
+
+fn new_storage(columns: Vec<Leaf>, row_shape: &[u64], options: &Options) -> Result<Storage> {
+    let to_usize = |side: &u64| usize::try_from(*side).unwrap_or(usize::MAX);
+    let row_chunk = match &options.chunk_row_shape {
+        Some(shape) => shape.clone(),
+        None => row_shape.iter().map(to_usize).collect(),
+    };
+    let widest = columns.iter().map(|leaf| leaf.dtype.item_size()).max().unwrap_or(1).max(1);
+    let row_len = row_chunk.iter().fold(widest, |len, side| len.saturating_mul(*side));
+    let rows = options.chunk_rows.unwrap_or((CHUNK / row_len.max(1)).max(1));
+    if rows.checked_mul(row_len).is_none_or(|chunk| chunk > MAX_CHUNK) {
+        return Err(Error::invalid(format!(
+            "{rows} rows of {row_len} bytes are too much for a chunk"
+        )));
+    }
+    Ok(Storage {
+        endianness: common_order(columns.iter().map(|leaf| &leaf.dtype)),
+        columns,
+        shape: std::iter::once(0).chain(row_shape.iter().copied()).collect(),
+        chunkshape: std::iter::once(rows).chain(row_chunk).collect(),
+        superchunksize: options.superchunk_size,
+        order: options.order,
+        compression: Compression::from_options(&options.compress)?,
+        reserve: options.reserve,
+        other: Vec::new(),
+    })
+}
+
+/// Big endian if every type that has an order has that one.
+fn common_order<'d>(mut types: impl Iterator<Item = &'d DType> + Clone) -> ByteOrder {
+    let little = types.clone().any(|dtype| dtype.byte_order() == ByteOrder::Little);
+    let big = types.any(|dtype| dtype.byte_order() == ByteOrder::Big);
+    if big && !little { ByteOrder::Big } else { ByteOrder::Little }
+}
