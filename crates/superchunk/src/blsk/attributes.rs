@@ -131,7 +131,8 @@ impl Attributes {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             text => text?,
         };
-        match Yaml::parse(&text)? {
+        let told = |error: Error| error.within(format!("{}/meta/attributes", root.name));
+        match Yaml::parse(&text).map_err(told)? {
             Yaml::Map(entries) => Ok(Self(entries)),
             _ => Ok(Self(Vec::new())),
         }

@@ -89,24 +89,22 @@ impl Grid {
         // The band that is cut, or grows, or the first that gets new rows.
         let first = if rows < old_rows { rows } else { start } / band;
         let last = if rows < old_rows { rows } else { start + count }.div_ceil(band);
-        let mut entries = self.entries.clone();
+        let (mut entries, mut replaced) = (self.entries.clone(), Vec::new());
         entries.truncate(new.chunk_count);
         for number in first..last.min(rows.div_ceil(band)) {
             for chunk in self.chunks_of(number, &new) {
                 let packed = self.pack(chunk, &new, start..start + count, bytes)?;
                 let entry = Entry::stored(self.column.put(&mut { packed })?);
                 match entries.get_mut(chunk) {
-                    Some(place) => {
-                        if let Some(slot) = std::mem::replace(place, entry).stored_slot() {
-                            self.column.release(slot, 0);
-                        }
-                    }
+                    Some(place) => replaced.push(std::mem::replace(place, entry)),
                     None => entries.push(entry),
                 }
             }
         }
         self.entries = entries;
         self.geometry = new;
+        let slots = replaced.into_iter().filter_map(Entry::stored_slot);
+        slots.for_each(|slot| self.column.release(slot, 0));
         Ok(())
     }
 

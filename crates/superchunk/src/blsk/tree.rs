@@ -26,6 +26,8 @@ pub(super) struct Tree {
     pub(super) columns: Vec<Body>,
     updates: Vec<Arc<Mutex<Updates>>>,
     dirty: bool,
+    /// The number of rows that the meta files agree on, if they do.
+    committed: Option<u64>,
 }
 
 /// The chunks of a column.
@@ -89,7 +91,9 @@ impl Tree {
             columns.push(body);
             updates.push(counters);
         }
-        Ok(Self { root, storage, columns, updates, dirty: false })
+        let rows = storage.shape.first().copied();
+        let committed = rows.filter(|_| !root.access.recover);
+        Ok(Self { root, storage, columns, updates, dirty: false, committed })
     }
 
     /// The number of rows.
@@ -203,8 +207,10 @@ impl Tree {
                 Body::Grid(grid) => grid.commit().map_err(told)?,
             }
         }
-        self.root.finish(&self.storage).map_err(told)?;
-        self.dirty = false;
+        let rows = Some(self.rows());
+        let storage = (rows != self.committed).then_some(&self.storage);
+        self.root.finish(storage).map_err(told)?;
+        (self.committed, self.dirty) = (rows, false);
         Ok(())
     }
 

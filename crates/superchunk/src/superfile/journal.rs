@@ -63,7 +63,7 @@ pub(crate) fn read(meta: &dyn Dir, limits: &Limits) -> Result<Option<Vec<Action>
     limits.check_metadata("journal", len)?;
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
     store.read_exact_at(0, &mut bytes)?;
-    parse(&bytes).map(Some).map_err(|error| error.within(format!("meta/{JOURNAL}")))
+    parse(&bytes).map(Some)
 }
 
 /// The bytes of a journal.

@@ -53,8 +53,16 @@ pub(crate) struct Root {
     pub(crate) access: Access,
     /// What a reader has to see through, if a writer was interrupted.
     journal: Vec<Action>,
-    staged: Mutex<Vec<Action>>,
+    staged: Mutex<Staged>,
     poisoned: AtomicBool,
+}
+
+/// What the next commit does.
+#[derive(Default)]
+struct Staged {
+    actions: Vec<Action>,
+    /// The bytes of its patches.
+    patched: usize,
 }
 
 impl Root {
@@ -106,7 +114,8 @@ impl Root {
         let mut root = Self::new(dir.clone(), data, meta, name, access);
         if access.writable {
             root.dir.lock()?;
-            if let Some(actions) = journal::read(root.meta.as_ref(), &access.limits)? {
+            let actions = root.find_journal()?;
+            if !actions.is_empty() {
                 root.apply(&actions)?;
             }
         }
@@ -128,14 +137,28 @@ impl Root {
     /// Reads `storage` and `nrows` when no writer is between the two.
     fn read_stable(&mut self) -> Result<Storage> {
         for _ in 0..RETRIES {
-            let limits = self.access.limits;
-            self.journal = journal::read(self.meta.as_ref(), &limits)?.unwrap_or_default();
+            self.journal = self.find_journal()?;
             let read = self.read_storage();
-            if journal::read(self.meta.as_ref(), &limits)?.unwrap_or_default() == self.journal {
+            if self.find_journal()? == self.journal {
                 return read;
             }
         }
         Err(Error::new(ErrorKind::Changed, "a writer changes it all the time: try again"))
+    }
+
+    /// What an interrupted commit wanted; nothing if there was none, or if it is beyond recovery.
+    fn find_journal(&self) -> Result<Vec<Action>> {
+        match journal::read(self.meta.as_ref(), &self.access.limits) {
+            Err(error)
+                if self.access.recover
+                    && matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated) =>
+            {
+                Ok(Vec::new())
+            }
+            found => Ok(found
+                .map_err(|error| error.within(self.told(&format!("meta/{JOURNAL}"))))?
+                .unwrap_or_default()),
+        }
     }
 
     fn read_storage(&self) -> Result<Storage> {
@@ -258,39 +281,46 @@ impl Root {
 
     /// Notes a change for the next [`Root::finish`].
     pub(crate) fn stage(&self, action: Action) {
-        self.staged().push(action);
+        let mut staged = self.staged();
+        if let Action::Patch { bytes, .. } = &action {
+            staged.patched += bytes.len();
+        }
+        staged.actions.push(action);
     }
 
     /// Whether patches of this many bytes more still fit into the journal.
     pub(crate) fn has_room_for(&self, len: usize) -> bool {
-        let patched = self.staged().iter().fold(0usize, |sum, action| match action {
-            Action::Patch { bytes, .. } => sum.saturating_add(bytes.len()),
-            _ => sum,
-        });
-        patched.saturating_add(len) <= MAX_PATCHES
+        self.staged().patched.saturating_add(len) <= MAX_PATCHES
     }
 
-    /// Makes all staged changes, and these meta files, the state that everyone sees.
-    pub(crate) fn finish(&self, storage: &Storage) -> Result<()> {
+    /// Makes all staged changes the state that everyone sees, and the meta files if they are given.
+    pub(crate) fn finish(&self, storage: Option<&Storage>) -> Result<()> {
         self.check_writable()?;
-        let mut actions = std::mem::take(&mut *self.staged());
-        let rows = storage.shape.first().copied().unwrap_or(0);
-        actions.push(Action::Meta { name: "storage", text: storage.to_text() });
-        actions.push(Action::Meta { name: "nrows", text: format!("{rows}\n") });
+        let mut actions = std::mem::take(&mut *self.staged()).actions;
+        if let Some(storage) = storage {
+            let rows = storage.shape.first().copied().unwrap_or(0);
+            actions.push(Action::Meta { name: "storage", text: storage.to_text() });
+            actions.push(Action::Meta { name: "nrows", text: format!("{rows}\n") });
+        }
         // What goes is needed until the new number of rows stands.
         actions.sort_by_key(|action| matches!(action, Action::Remove(_)));
-        let done = journal::write(&actions).and_then(|bytes| {
-            self.replace_file(JOURNAL, &bytes)?;
-            self.sync_names(self.meta.as_ref())?;
-            self.apply(&actions)
-        });
+        let done = match actions.as_slice() {
+            [] => Ok(()),
+            // One rename is one step without a journal.
+            [Action::Replace(_)] => self.apply(&actions),
+            actions => journal::write(actions).and_then(|bytes| {
+                self.replace_file(JOURNAL, &bytes)?;
+                self.sync_names(self.meta.as_ref())?;
+                self.apply(actions)
+            }),
+        };
         done.inspect_err(|_| self.poison())
     }
 
     /// Says that this handle does not know any more what is on the disk.
     pub(crate) fn poison(&self) {
         self.poisoned.store(true, Ordering::Release);
-        self.staged().clear();
+        *self.staged() = Staged::default();
     }
 
     /// Refuses changes of a reader, and after a commit that failed.
@@ -364,11 +394,12 @@ impl Root {
         if self.access.durability == Durability::Full { store.sync() } else { Ok(()) }
     }
 
-    fn sync_names(&self, dir: &dyn Dir) -> Result<()> {
+    /// Waits until the names of `dir` are on the disk, if that was asked for.
+    pub(crate) fn sync_names(&self, dir: &dyn Dir) -> Result<()> {
         if self.access.durability == Durability::Full { dir.sync() } else { Ok(()) }
     }
 
-    fn staged(&self) -> MutexGuard<'_, Vec<Action>> {
+    fn staged(&self) -> MutexGuard<'_, Staged> {
         self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -40,18 +40,21 @@ struct Plan {
 /// Stages what makes the chunks of the column those of `entries`.
 pub(super) fn stage(column: &Column, entries: &[Entry]) -> Result<()> {
     let files = entries.len().div_ceil(column.per_file);
+    let mut copied = false;
     for file in 0..files.max(column.count.div_ceil(column.per_file)) {
         let start = file.saturating_mul(column.per_file);
         let end = start.saturating_add(column.per_file).min(entries.len());
         match entries.get(start..end) {
-            Some(wanted) if !wanted.is_empty() => stage_file(column, file, wanted)?,
+            Some(wanted) if !wanted.is_empty() => copied |= stage_file(column, file, wanted)?,
             _ => column.root.stage(Action::Remove(column.file_id(file))),
         }
     }
-    Ok(())
+    // The journal counts on the names of the copies.
+    if copied { column.root.sync_names(column.folder.as_ref()) } else { Ok(()) }
 }
 
-fn stage_file(column: &Column, file: usize, wanted: &[Entry]) -> Result<()> {
+/// Stages the changes of a file, and tells whether a copy of it was written.
+fn stage_file(column: &Column, file: usize, wanted: &[Entry]) -> Result<bool> {
     let (first, old) = (file * column.per_file, column.count_in(file));
     let mut changed = Vec::new();
     for (at, entry) in wanted.iter().enumerate() {
@@ -62,7 +65,7 @@ fn stage_file(column: &Column, file: usize, wanted: &[Entry]) -> Result<()> {
         }
     }
     if changed.is_empty() && wanted.len() == old {
-        return Ok(());
+        return Ok(false);
     }
     let added = changed.iter().filter(|changed| changed.at >= old).count() as u64;
     let plan = if old > 0 { plan(column, file, wanted.len(), &changed)? } else { None };
@@ -75,8 +78,8 @@ fn stage_file(column: &Column, file: usize, wanted: &[Entry]) -> Result<()> {
         updates.in_place += plan.as_ref().map_or(0, |plan| plan.in_place);
     }
     match plan {
-        Some(plan) => carry_out(column, file, plan),
-        None => rewrite(column, file, wanted),
+        Some(plan) => carry_out(column, file, plan).map(|()| false),
+        None => rewrite(column, file, wanted).map(|()| true),
     }
 }
 
