@@ -29,3 +29,12 @@ pub fn mixed(len: usize, item_size: usize, seed: u64) -> Vec<u8> {
     bytes.truncate(len);
     bytes
 }
+
+/// `len` bytes: the same stretch of some thousand [`mixed`] ones over and over. It has a multiple of
+/// eight items, so that also the planes of their bits recur, which keeps the slowest levels fast.
+#[must_use]
+pub fn recurring(len: usize, item_size: usize, seed: u64) -> Vec<u8> {
+    let items = (1000 / item_size).max(1) * 8;
+    let stretch = mixed(items * item_size, item_size, seed);
+    stretch.into_iter().cycle().take(len).collect()
+}
