@@ -7,6 +7,8 @@
 //! | Bloscpack file | `blpk` and a version of at most 4 |
 //! | superchunk file | the four bytes `blsk` |
 //! | blsk tree | a folder with `meta/nrows` and a folder `data` |
+//! | bcolz table | a folder with a `__rootdirs__` |
+//! | bcolz array | a folder with `meta/sizes` and `meta/storage` |
 //! | NumPy file | the six bytes `93 'NUMPY'` |
 //! | chunk | nothing but itself: the header is valid and its `cbytes` is the length of the whole |
 //! | raw | none of these |
@@ -47,6 +49,10 @@ pub enum Format {
     Frame,
     /// A folder with a sparse frame.
     SparseFrame,
+    /// A folder with an array of bcolz, carray or BLZ.
+    BcolzArray,
+    /// A folder with a table of bcolz, carray or BLZ.
+    BcolzTable,
     /// One Blosc1 or Blosc2 chunk and nothing else.
     Chunk,
     /// A Bloscpack file of any version.
@@ -82,16 +88,40 @@ pub fn path(path: impl AsRef<Path>) -> Result<Detected> {
     if !path.is_dir() {
         return store(&FileReader::open(path)?);
     }
-    if path.join(INDEX).exists() {
-        let reason = "a folder with a file chunks.b2frame";
-        return Ok(Detected { format: Format::SparseFrame, reason });
+    folder(|name| path.join(name).exists())
+        .map_err(|error| error.within(path.display().to_string()))
+}
+
+/// Tells what a folder is in which these files are.
+#[cfg(any(unix, windows))]
+fn folder(has: impl Fn(&str) -> bool) -> Result<Detected> {
+    let found = |format, reason| Ok(Detected { format, reason });
+    // A table may have columns called `meta` and `data`.
+    if has("__rootdirs__") {
+        return found(Format::BcolzTable, "a folder with a file __rootdirs__");
     }
-    if path.join("meta/nrows").is_file() && path.join("data").is_dir() {
-        let reason = "a folder with a file meta/nrows and a folder data";
-        return Ok(Detected { format: Format::Blsk, reason });
+    if has(INDEX) {
+        return found(Format::SparseFrame, "a folder with a file chunks.b2frame");
     }
-    let words = format!("this folder is of no known format: it has no `{INDEX}`");
-    Err(Error::unsupported(words).within(path.display().to_string()))
+    if has("meta/sizes") && has("meta/storage") {
+        return found(Format::BcolzArray, "a folder with the files meta/sizes and meta/storage");
+    }
+    if has("meta/nrows") && has("data") {
+        return found(Format::Blsk, "a folder with a file meta/nrows and a folder data");
+    }
+    let words = if has("metadata.json") {
+        "this folder looks like Zipline's minute bars, which are a table for each asset: name one of \
+         them, such as 00/00/000001.bcolz"
+            .to_owned()
+    } else if has("meta/storage") {
+        "this folder is a bcolz array whose making was interrupted: it has no `meta/sizes`"
+            .to_owned()
+    } else {
+        format!(
+            "this folder is of no known format: it has no `{INDEX}`, `__rootdirs__` or `meta/sizes`"
+        )
+    };
+    Err(Error::unsupported(words))
 }
 
 /// Tells what a store holds.
@@ -177,6 +207,24 @@ mod tests {
         assert_eq!(format_of(&chunk), Format::Raw);
         chunk.truncate(chunk.len() - 2);
         assert_eq!(format_of(&chunk), Format::Raw);
+    }
+
+    #[test]
+    #[cfg(any(unix, windows))]
+    fn folders_are_known_by_their_files() {
+        let of = |files: &[&str]| folder(|name| files.contains(&name)).map(|found| found.format);
+        assert_eq!(of(&[INDEX]).unwrap(), Format::SparseFrame);
+        assert_eq!(of(&["meta/sizes", "meta/storage"]).unwrap(), Format::BcolzArray);
+        let table = ["meta/sizes", "meta/storage", "__rootdirs__"];
+        assert_eq!(of(&table).unwrap(), Format::BcolzTable);
+        for (files, words) in [
+            (&[][..], "no known format"),
+            (&["metadata.json"], "Zipline"),
+            (&["meta/storage"], "making"),
+        ] {
+            let error = of(files).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+        }
     }
 
     #[test]

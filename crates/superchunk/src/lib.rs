@@ -20,6 +20,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`bloscpack`] | Bloscpack files: bytes, NumPy arrays, objects of any length |
+//! | [`bcolz`] | arrays and tables of compressed columns in folders |
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
 //! | [`detect`] | what a file, folder or buffer is, by content |
 //! | [`npy`] | the header of NumPy's own files |
@@ -31,10 +32,12 @@
 #![forbid(unsafe_code)]
 
 mod b2nd;
+pub mod bcolz;
 mod block_shape;
 #[cfg(feature = "bloscpack")]
 pub mod bloscpack;
 pub mod blsk;
+mod carray;
 pub mod chunk;
 mod codecs;
 mod container;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the core from bottom to top: each uses only what stands before it.
-const LAYERS: [&str; 25] = [
+const LAYERS: &[&str] = &[
     "error",
     "limits",
     "wire",
@@ -23,10 +23,12 @@ const LAYERS: [&str; 25] = [
     "store",
     "container",
     "pack",
+    "carray",
     "frame",
     "superfile",
     "schunk",
     "bloscpack",
+    "bcolz",
     "nd",
     "blsk",
     "objects",

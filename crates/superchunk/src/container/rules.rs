@@ -24,7 +24,6 @@ impl Default for Rules {
 
 impl Rules {
     /// The rules of formats that keep chunks of Blosc1.
-    #[allow(dead_code, reason = "the formats that keep them come next")]
     pub(crate) fn blosc1() -> Self {
         Self { runs: false, ..Self::default() }
     }

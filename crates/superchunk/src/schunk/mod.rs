@@ -99,7 +99,6 @@ impl SuperChunk {
         }
     }
 
-    #[allow(dead_code, reason = "the formats that need it come next")]
     /// A super-chunk whose contents are what `layout` keeps, in whatever format.
     pub(crate) fn over(
         contents: Contents,

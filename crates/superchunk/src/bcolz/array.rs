@@ -1,0 +1,331 @@
+//! One array: opening, making, what it is, its attributes.
+
+#[cfg(any(unix, windows))]
+use std::path::Path;
+use std::sync::Arc;
+
+use super::load::{Parts, Setup};
+use super::options::ArrayOptions;
+use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
+use crate::dtype::{DKind, DType};
+use crate::error::{Error, Result};
+use crate::schunk::{OpenOptions, SuperChunk, Verification};
+use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
+use crate::wire::json::Json;
+
+/// Rows of one type in a folder: a carray of bcolz.
+///
+/// ```
+/// use superchunk::bcolz::{Array, ArrayOptions};
+/// # let folder = std::env::temp_dir().join(format!("superchunk-carray-doc-{}", std::process::id()));
+/// # let path = folder.join("heights");
+/// # std::fs::create_dir_all(&folder).unwrap();
+///
+/// let mut heights = Array::create(&path, &ArrayOptions::of::<f64>())?;
+/// heights.append_items(&[1.5, 2.5, 3.5])?;
+/// heights.set_attr("unit", "m")?;
+/// heights.close()?;
+///
+/// let heights = Array::open(&path)?;
+/// assert_eq!((heights.len(), heights.read::<f64>(1..3)?), (3, vec![2.5, 3.5]));
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+pub struct Array {
+    pub(super) home: Arc<Home>,
+    pub(super) storage: Storage,
+    pub(super) attrs: Attrs,
+    pub(super) control: Arc<Control>,
+    pub(super) body: Body,
+    pub(super) dtype: DType,
+    pub(super) row_shape: Vec<usize>,
+    pub(super) row_size: usize,
+    pub(super) writable: bool,
+}
+
+/// Where the rows are.
+pub(super) enum Body {
+    /// In chunks of many.
+    Rows(Box<SuperChunk>),
+    /// Python objects, this many, each in a file of its own.
+    Objects(u64, crate::limits::Limits),
+}
+
+impl Array {
+    /// Opens a folder for reading.
+    #[cfg(any(unix, windows))]
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same with limits, threads and codecs of the caller.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        Self::opened(Arc::new(Folder::open(path)?), told(path), options, false)
+    }
+
+    /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
+    #[cfg(any(unix, windows))]
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// The same with limits, threads, codecs and durability of the caller.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        Self::opened(Arc::new(Folder::open(path)?), told(path), options, true)
+    }
+
+    /// A new array without rows at `path`, where nothing may be yet.
+    #[cfg(any(unix, windows))]
+    pub fn create(path: impl AsRef<Path>, options: &ArrayOptions) -> Result<Self> {
+        options.storage()?;
+        let path = path.as_ref();
+        Self::created(Arc::new(Folder::create(path)?), told(path), options)
+    }
+
+    /// Opens any folder for reading.
+    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::opened(dir, ARRAY.to_owned(), options, false)
+    }
+
+    /// Opens any folder for reading and writing.
+    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::opened(dir, ARRAY.to_owned(), options, true)
+    }
+
+    /// A new array without rows in any folder, which must be empty.
+    pub fn create_in_dir(dir: Arc<dyn Dir>, options: &ArrayOptions) -> Result<Self> {
+        Self::created(dir, ARRAY.to_owned(), options)
+    }
+
+    fn opened(dir: Arc<dyn Dir>, name: String, options: &OpenOptions, edit: bool) -> Result<Self> {
+        if edit {
+            dir.lock()?;
+        }
+        let setup = Setup::of(options);
+        let home = Home::new(dir.clone(), name, setup.durable);
+        Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, edit)
+    }
+
+    fn created(dir: Arc<dyn Dir>, name: String, options: &ArrayOptions) -> Result<Self> {
+        dir.lock()?;
+        let setup = Setup::creating(options.durability, &options.compress);
+        let home = Home::new(dir.clone(), name, setup.durable);
+        Self::from_parts(Parts::create(home, dir.as_ref(), options)?, &setup, true)
+    }
+
+    pub(super) fn from_parts(parts: Parts, setup: &Setup, writable: bool) -> Result<Self> {
+        let control = Arc::new(Control::default());
+        let body = match parts.superchunk(&control, setup, writable)? {
+            Some(rows) => Body::Rows(Box::new(rows)),
+            None => Body::Objects(parts.sizes.rows, setup.limits),
+        };
+        let row_size = parts.row_size()?;
+        let Parts { home, sizes, storage, attrs } = parts;
+        let dtype = match &storage.item_type {
+            ItemType::Plain(dtype) => dtype.clone(),
+            ItemType::Object => DType::plain(DKind::Void, 8),
+        };
+        let row_shape = sizes.row_shape;
+        Ok(Self { home, storage, attrs, control, body, dtype, row_shape, row_size, writable })
+    }
+
+    /// The type of an item. For Python objects, see [`Array::is_object`], it is `|V8`.
+    #[must_use]
+    pub fn dtype(&self) -> &DType {
+        &self.dtype
+    }
+
+    /// Whether the rows are Python objects, which are read one by one with [`Array::object_bytes`] and
+    /// [`Array::object`].
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        matches!(self.body, Body::Objects(..))
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match &self.body {
+            Body::Rows(rows) => rows.item_count(),
+            Body::Objects(rows, _) => *rows,
+        }
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of rows, then the shape of a row.
+    #[must_use]
+    pub fn shape(&self) -> Vec<u64> {
+        let sides = self.row_shape.iter().map(|side| *side as u64);
+        std::iter::once(self.len()).chain(sides).collect()
+    }
+
+    /// The shape of a row; empty when a row is one item.
+    #[must_use]
+    pub fn row_shape(&self) -> &[usize] {
+        &self.row_shape
+    }
+
+    /// The bytes of a row; 0 for Python objects, which have no size in common.
+    #[must_use]
+    pub fn row_size(&self) -> usize {
+        self.row_size
+    }
+
+    /// The rows of a chunk.
+    #[must_use]
+    pub fn chunk_len(&self) -> u64 {
+        if self.is_object() { 1 } else { self.storage.chunk_len }
+    }
+
+    /// How many rows its maker expected; any number.
+    #[must_use]
+    pub fn expected_len(&self) -> i64 {
+        self.storage.expected_len
+    }
+
+    /// Which programs write such files.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.storage.dialect
+    }
+
+    /// The digits that bcolz rounds floats to before it stores them; 0 when it does not. Rows that are
+    /// written here are stored as they are.
+    #[must_use]
+    pub fn quantize(&self) -> i64 {
+        self.storage.quantize
+    }
+
+    /// The value of rows that a resize adds, as it is stored.
+    #[must_use]
+    pub fn default_value(&self) -> &Json {
+        &self.storage.default
+    }
+
+    /// The chunks: how they are compressed, how long they are, and reading them one by one. `None` for
+    /// Python objects.
+    #[must_use]
+    pub fn chunks(&self) -> Option<&SuperChunk> {
+        match &self.body {
+            Body::Rows(rows) => Some(rows),
+            Body::Objects(..) => None,
+        }
+    }
+
+    /// The attributes, a JSON object.
+    #[must_use]
+    pub fn attrs(&self) -> &Json {
+        self.attrs.json()
+    }
+
+    /// Gives an attribute a value.
+    pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
+        self.check_writable()?;
+        self.attrs.set(name, value.into())
+    }
+
+    /// Removes an attribute and gives its value, if it was there.
+    pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
+        self.check_writable()?;
+        Ok(self.attrs.remove(name))
+    }
+
+    /// Makes all changes durable. New rows become visible in one step; an interrupted commit leaves the
+    /// old length.
+    pub fn commit(&mut self) -> Result<()> {
+        self.write_attrs()?;
+        match &mut self.body {
+            Body::Rows(rows) => rows.commit(),
+            Body::Objects(..) => Ok(()),
+        }
+    }
+
+    /// Commits and closes. Dropping the array does the same, but cannot tell of errors.
+    pub fn close(mut self) -> Result<()> {
+        self.commit()
+    }
+
+    /// Decodes every chunk.
+    pub fn verify(&self) -> Result<Verification> {
+        match &self.body {
+            Body::Rows(rows) => rows.verify(),
+            Body::Objects(..) => Err(objects()),
+        }
+    }
+
+    /// Looks whether another program has changed the length, and follows; returns whether it has.
+    pub fn refresh(&mut self) -> Result<bool> {
+        match &mut self.body {
+            Body::Rows(rows) => rows.refresh(),
+            Body::Objects(..) => Ok(false),
+        }
+    }
+
+    pub(super) fn write_attrs(&mut self) -> Result<()> {
+        if self.writable && self.attrs.is_changed() {
+            let root = self.home.root()?;
+            self.home.replace(root.as_ref(), Attrs::FILE, &self.attrs.write())?;
+            self.attrs.settle();
+        }
+        Ok(())
+    }
+
+    /// One item of the default value.
+    pub(super) fn default_item(&self) -> Result<Vec<u8>> {
+        default_bytes(&self.dtype, &self.storage.default).ok_or_else(|| {
+            Error::corrupt(format!("`dflt` is no value of type `{}`", self.dtype))
+                .at("bcolz", "storage", 0)
+                .within(self.home.name())
+        })
+    }
+
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.writable {
+            return Ok(());
+        }
+        Err(Error::invalid("this was opened for reading: open it with edit")
+            .within(self.home.name()))
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = self.write_attrs();
+        }
+    }
+}
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Array")
+            .field("name", &self.home.name())
+            .field("dtype", &self.dtype.to_string())
+            .field("shape", &self.shape())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an array without a path is called in errors.
+const ARRAY: &str = "carray";
+
+#[cfg(any(unix, windows))]
+pub(super) fn told(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// What can be done with rows of fixed size only.
+pub(super) fn objects() -> Error {
+    Error::unsupported("the rows are Python objects: read them one by one, as bytes")
+}

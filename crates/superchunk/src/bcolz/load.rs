@@ -1,0 +1,136 @@
+//! From the files of a folder to an array, and from options to the files of a new one.
+
+use std::sync::Arc;
+
+use super::options::{ArrayOptions, chunk_options};
+use crate::carray::{Attrs, Carray, Control, Geometry, Home, ItemType, Sizes, Storage, row_size};
+use crate::container::Params;
+use crate::error::{Error, Result};
+use crate::frame::Durability;
+use crate::limits::Limits;
+use crate::options::CompressOptions;
+use crate::schunk::{OpenOptions, SuperChunk};
+use crate::store::Dir;
+
+/// The most bytes of `sizes`, `storage` and the intent of a table.
+const MAX_SMALL: usize = 1 << 20;
+/// The most bytes of `__rootdirs__`.
+const MAX_NAMES: usize = 16 << 20;
+
+/// What the files of an array say.
+pub(super) struct Parts {
+    pub(super) home: Arc<Home>,
+    pub(super) sizes: Sizes,
+    pub(super) storage: Storage,
+    pub(super) attrs: Attrs,
+}
+
+impl Parts {
+    /// Reads the files of the folder that `home` is, and `root` its opened form.
+    pub(super) fn read(home: Home, root: &dyn Dir, limits: &Limits) -> Result<Self> {
+        let within = |error: Error, file: &str| error.within(format!("{}/{file}", home.name()));
+        let missing = |_| {
+            Error::not_found("this folder is no carray: it has no folder `meta`")
+                .within(home.name())
+        };
+        let meta = root.open_folder("meta").map_err(missing)?;
+        let storage = home.need(meta.as_ref(), "storage", small(limits))?;
+        let sizes = home.need(meta.as_ref(), "sizes", small(limits))?;
+        let storage = Storage::parse(&storage).map_err(|e| within(e, "meta/storage"))?;
+        let sizes = Sizes::parse(&sizes).map_err(|e| within(e, "meta/sizes"))?;
+        let attrs = read_attrs(&home, root, limits)?;
+        Ok(Self { home: Arc::new(home), sizes, storage, attrs })
+    }
+
+    /// Makes the folders and files of a new array without rows.
+    pub(super) fn create(home: Home, root: &dyn Dir, options: &ArrayOptions) -> Result<Self> {
+        let storage = options.storage()?;
+        let row_shape = options.row_shape.clone();
+        let sizes = Sizes { rows: 0, row_shape, nbytes: 0, cbytes: 0 };
+        Geometry::new(&sizes, options.dtype.item_size(), storage.chunk_len)
+            .map_err(|error| error.of_kind(crate::error::ErrorKind::InvalidArgument))?;
+        let meta = root.create_folder("meta")?;
+        root.create_folder("data")?;
+        let mut attrs = Attrs::new();
+        home.replace(meta.as_ref(), "storage", &storage.write())?;
+        home.replace(root, Attrs::FILE, &attrs.write())?;
+        attrs.settle();
+        // Without this file the folder is nothing yet.
+        home.replace(meta.as_ref(), "sizes", &sizes.write())?;
+        Ok(Self { home: Arc::new(home), sizes, storage, attrs })
+    }
+
+    /// The rows behind the files; `None` for Python objects.
+    pub(super) fn superchunk(
+        &self,
+        control: &Arc<Control>,
+        setup: &Setup,
+        writable: bool,
+    ) -> Result<Option<SuperChunk>> {
+        let ItemType::Plain(dtype) = &self.storage.item_type else { return Ok(None) };
+        let told = |error: Error| error.within(self.home.name());
+        let chunk_len = self.storage.chunk_len;
+        let geometry = Geometry::new(&self.sizes, dtype.item_size(), chunk_len).map_err(told)?;
+        let compress = setup.compress.clone().with_codec(self.storage.codec());
+        let compress = compress.with_level(self.storage.clevel).with_filters(self.storage.filter);
+        let compress = chunk_options(&compress, dtype);
+        let params = Params::from_options(&compress)?;
+        let (home, sizes) = (self.home.clone(), self.sizes.clone());
+        let layout = Carray::new(home, control.clone(), sizes, geometry, params, writable);
+        let layout = layout.map_err(told)?;
+        let contents = layout.contents().map_err(told)?;
+        let layout = Box::new(layout);
+        Ok(Some(SuperChunk::over(contents, layout, compress, setup.limits, writable)))
+    }
+
+    /// The bytes of a row; those of an object are not counted.
+    pub(super) fn row_size(&self) -> Result<usize> {
+        match &self.storage.item_type {
+            ItemType::Plain(dtype) => row_size(dtype.item_size(), &self.sizes.row_shape),
+            ItemType::Object => Ok(0),
+        }
+    }
+}
+
+/// What all columns of a table are opened with.
+#[derive(Clone)]
+pub(super) struct Setup {
+    pub(super) limits: Limits,
+    pub(super) durable: bool,
+    /// Who does the work.
+    pub(super) compress: CompressOptions,
+}
+
+impl Setup {
+    pub(super) fn of(options: &OpenOptions) -> Self {
+        Self {
+            limits: options.limits,
+            durable: options.durability == Durability::Full,
+            compress: CompressOptions::new(1)
+                .with_executor(options.executor.clone())
+                .with_registry(options.registry.clone()),
+        }
+    }
+
+    /// What a new array or table is used with.
+    pub(super) fn creating(durability: Durability, compress: &CompressOptions) -> Self {
+        let durable = durability == Durability::Full;
+        Self { limits: Limits::default(), durable, compress: compress.clone() }
+    }
+}
+
+pub(super) fn read_attrs(home: &Home, root: &dyn Dir, limits: &Limits) -> Result<Attrs> {
+    let text = home.read(root, Attrs::FILE, limits.max_metadata)?;
+    Attrs::parse(text.as_deref())
+        .map_err(|error| error.within(format!("{}/{}", home.name(), Attrs::FILE)))
+}
+
+/// The most bytes of a file of a few numbers.
+pub(super) fn small(limits: &Limits) -> usize {
+    limits.max_metadata.min(MAX_SMALL)
+}
+
+/// The most bytes of the names of a table.
+pub(super) fn names(limits: &Limits) -> usize {
+    limits.max_metadata.min(MAX_NAMES)
+}

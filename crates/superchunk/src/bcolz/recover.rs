@@ -1,0 +1,119 @@
+//! Repairing lengths after a writer was stopped, on request only: rows may appear that nobody meant to
+//! be there, or go.
+
+#[cfg(any(unix, windows))]
+use std::path::Path;
+use std::sync::Arc;
+
+use super::array::Array;
+#[cfg(any(unix, windows))]
+use super::array::told;
+use super::load::{Parts, Setup};
+use super::table::{Listed, Table};
+use crate::carray::{HEADER_LEN, Home, ItemType, check_header, chunk_name};
+use crate::chunk::Header;
+use crate::error::{Error, Result};
+use crate::schunk::OpenOptions;
+use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
+
+impl Array {
+    /// Sets the length to what the chunk files hold, and opens the array for writing. For arrays whose
+    /// writer was stopped before it wrote the length: bcolz writes chunks at once, and the length only
+    /// when it is flushed.
+    #[cfg(any(unix, windows))]
+    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Self::recovered(Arc::new(Folder::open(path)?), told(path), &OpenOptions::new())
+    }
+
+    /// The same in any folder.
+    pub fn recover_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::recovered(dir, "carray".to_owned(), options)
+    }
+
+    fn recovered(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
+        dir.lock()?;
+        let setup = Setup::of(options);
+        let home = Home::new(dir.clone(), name, setup.durable);
+        let mut parts = Parts::read(home, dir.as_ref(), &setup.limits)?;
+        let rows = match parts.storage.item_type {
+            ItemType::Plain(_) => rows_in_files(&parts)?,
+            ItemType::Object => (0..).find(|row| rows_of_file(&parts, *row).is_none()).unwrap_or(0),
+        };
+        parts.set_rows(rows)?;
+        Self::from_parts(parts, &setup, true)
+    }
+}
+
+impl Table {
+    /// Cuts all columns to the length of the shortest, and opens the table for writing. For tables whose
+    /// writer was stopped between two columns.
+    #[cfg(any(unix, windows))]
+    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Self::recovered(Arc::new(Folder::open(path)?), told(path), &OpenOptions::new())
+    }
+
+    /// The same in any folder.
+    pub fn recover_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::recovered(dir, "ctable".to_owned(), options)
+    }
+
+    fn recovered(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
+        dir.lock()?;
+        let setup = Setup::of(options);
+        let home = Home::new(dir.clone(), name, setup.durable);
+        let (mut listed, intent) = Listed::read(home, dir.as_ref(), &setup)?;
+        if let Some(intent) = intent {
+            listed.complete(dir.as_ref(), &intent)?;
+        }
+        let rows = listed.arrays().iter().map(|(_, parts)| parts.sizes.rows).min().unwrap_or(0);
+        for (_, parts) in listed.arrays() {
+            if parts.sizes.rows != rows {
+                parts.set_rows(rows)?;
+            }
+        }
+        Self::from_listed(listed, &setup, true)
+    }
+}
+
+impl Parts {
+    /// Writes another length.
+    fn set_rows(&mut self, rows: u64) -> Result<()> {
+        let nbytes = rows.checked_mul(self.row_size()? as u64);
+        self.sizes.nbytes = nbytes.ok_or_else(|| Error::limit("more rows than anything holds"))?;
+        self.sizes.rows = rows;
+        let meta = self.home.root()?.open_folder("meta")?;
+        self.home.replace(meta.as_ref(), "sizes", &self.sizes.write())
+    }
+}
+
+/// The rows of all chunk files up to the first that is missing, damaged or not full.
+fn rows_in_files(parts: &Parts) -> Result<u64> {
+    let row_size = parts.row_size()? as u64;
+    let chunk_len = parts.storage.chunk_len;
+    let mut rows = 0u64;
+    for number in 0.. {
+        let Some(bytes) = rows_of_file(parts, number) else { break };
+        let here = (bytes / row_size).min(chunk_len);
+        rows = rows.saturating_add(here);
+        if here < chunk_len {
+            break;
+        }
+    }
+    Ok(rows)
+}
+
+/// The decoded bytes of a chunk file, if it is one.
+fn rows_of_file(parts: &Parts, number: u64) -> Option<u64> {
+    let file = parts.home.data().ok()?.open(&chunk_name(number)).ok()?;
+    let mut start = [0; HEADER_LEN + 16];
+    let found = file.read_at(0, &mut start).ok()?;
+    let start = start.get(..found)?;
+    check_header(start).ok()?;
+    let header = Header::parse(start.get(HEADER_LEN..)?).ok()?;
+    let whole = file.len().ok()? >= (HEADER_LEN + header.compressed_len()) as u64;
+    whole.then_some(header.len() as u64)
+}

@@ -1,0 +1,260 @@
+//! A table: columns of one length.
+
+mod columns;
+mod commit;
+mod open;
+pub(in crate::bcolz) use open::Listed;
+mod rows;
+
+#[cfg(any(unix, windows))]
+use std::path::Path;
+use std::sync::Arc;
+
+use super::array::Array;
+#[cfg(any(unix, windows))]
+use super::array::told;
+use super::load::Setup;
+use super::options::TableOptions;
+use crate::carray::{Attrs, Home};
+use crate::error::{Error, ErrorKind, Result};
+use crate::schunk::OpenOptions;
+use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
+use crate::wire::json::Json;
+
+/// Columns of one length in a folder: a ctable of bcolz.
+///
+/// A column is found by its name; one that lies in a nested table by its path, such as `position/x`.
+/// See [the module](super) for an example.
+pub struct Table {
+    home: Arc<Home>,
+    columns: Vec<(String, Column)>,
+    attrs: Attrs,
+    setup: Setup,
+    writable: bool,
+    /// Whether a change failed half-way, so that the columns may differ in length.
+    broken: bool,
+}
+
+/// A column of a table.
+#[non_exhaustive]
+#[derive(Debug)]
+pub enum Column {
+    /// Rows of one type.
+    Array(Box<Array>),
+    /// Columns again; bcolz has none of these.
+    Table(Box<Table>),
+}
+
+impl Table {
+    /// Opens a folder for reading.
+    #[cfg(any(unix, windows))]
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same with limits, threads and codecs of the caller.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        Self::opened(Arc::new(Folder::open(path)?), told(path), options)
+    }
+
+    /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
+    #[cfg(any(unix, windows))]
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// The same with limits, threads, codecs and durability of the caller.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        Self::edited(Arc::new(Folder::open(path)?), told(path), options)
+    }
+
+    /// A new table without rows at `path`, where nothing may be yet.
+    #[cfg(any(unix, windows))]
+    pub fn create(path: impl AsRef<Path>, options: &TableOptions) -> Result<Self> {
+        Self::check_options(options)?;
+        let path = path.as_ref();
+        Self::created(Arc::new(Folder::create(path)?), told(path), options)
+    }
+
+    /// Opens any folder for reading.
+    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::opened(dir, TABLE.to_owned(), options)
+    }
+
+    /// Opens any folder for reading and writing.
+    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::edited(dir, TABLE.to_owned(), options)
+    }
+
+    /// A new table without rows in any folder, which must be empty.
+    pub fn create_in_dir(dir: Arc<dyn Dir>, options: &TableOptions) -> Result<Self> {
+        Self::check_options(options)?;
+        Self::created(dir, TABLE.to_owned(), options)
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.first_array().map_or(0, Array::len)
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of the columns, in order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.columns.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The columns with their names, in order.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> {
+        self.columns.iter().map(|(name, column)| (name.as_str(), column))
+    }
+
+    /// A column by its name, or by its path into nested tables.
+    pub fn column(&self, path: &str) -> Result<&Column> {
+        let (name, rest) = match path.split_once('/') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (path, None),
+        };
+        let found = self.columns.iter().find(|(known, _)| known == name);
+        let (_, column) = found.ok_or_else(|| self.no_column(path))?;
+        match (rest, column) {
+            (None, column) => Ok(column),
+            (Some(rest), Column::Table(table)) => table.column(rest),
+            (Some(_), Column::Array(_)) => Err(self.no_column(path)),
+        }
+    }
+
+    /// A column that is an array, by its name or path.
+    pub fn array(&self, path: &str) -> Result<&Array> {
+        match self.column(path)? {
+            Column::Array(array) => Ok(array),
+            Column::Table(_) => Err(Error::invalid(format!(
+                "the column `{path}` has columns itself: name one of them, as in `{path}/…`"
+            ))
+            .within(self.home.name())),
+        }
+    }
+
+    /// All arrays, those of nested tables included, with their paths, in order.
+    #[must_use]
+    pub fn arrays(&self) -> Vec<(String, &Array)> {
+        let mut arrays = Vec::new();
+        for (name, column) in &self.columns {
+            match column {
+                Column::Array(array) => arrays.push((name.clone(), &**array)),
+                Column::Table(table) => {
+                    let inner = table.arrays().into_iter();
+                    arrays.extend(inner.map(|(path, array)| (format!("{name}/{path}"), array)));
+                }
+            }
+        }
+        arrays
+    }
+
+    /// The attributes, a JSON object.
+    #[must_use]
+    pub fn attrs(&self) -> &Json {
+        self.attrs.json()
+    }
+
+    /// Gives an attribute of the table a value.
+    pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
+        self.check_writable()?;
+        self.attrs.set(name, value.into())
+    }
+
+    /// Removes an attribute of the table and gives its value, if it was there.
+    pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
+        self.check_writable()?;
+        Ok(self.attrs.remove(name))
+    }
+
+    /// Gives an attribute of a column a value.
+    pub fn set_column_attr(
+        &mut self,
+        path: &str,
+        name: &str,
+        value: impl Into<Json>,
+    ) -> Result<()> {
+        self.check_writable()?;
+        self.array_mut(path)?.set_attr(name, value)
+    }
+
+    fn first_array(&self) -> Option<&Array> {
+        self.columns.iter().find_map(|(_, column)| match column {
+            Column::Array(array) => Some(&**array),
+            Column::Table(table) => table.first_array(),
+        })
+    }
+
+    fn array_mut(&mut self, path: &str) -> Result<&mut Array> {
+        self.array(path)?;
+        let missing = self.no_column(path);
+        let mut arrays = self.arrays_mut().into_iter();
+        arrays.find(|(known, _)| known == path).map(|(_, array)| array).ok_or(missing)
+    }
+
+    fn arrays_mut(&mut self) -> Vec<(String, &mut Array)> {
+        let mut arrays = Vec::new();
+        for (name, column) in &mut self.columns {
+            match column {
+                Column::Array(array) => arrays.push((name.clone(), &mut **array)),
+                Column::Table(table) => {
+                    let inner = table.arrays_mut().into_iter();
+                    arrays.extend(inner.map(|(path, array)| (format!("{name}/{path}"), array)));
+                }
+            }
+        }
+        arrays
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        let why = match (self.writable, self.broken) {
+            (true, false) => return Ok(()),
+            (false, _) => Error::invalid("this was opened for reading: open it with edit"),
+            (true, true) => Error::new(
+                ErrorKind::Io,
+                "an earlier change failed half-way: open the table again, it has its old rows",
+            ),
+        };
+        Err(why.within(self.home.name()))
+    }
+
+    fn no_column(&self, path: &str) -> Error {
+        let names: Vec<&str> = self.names().collect();
+        let words = format!("there is no column `{path}`; there are: {}", names.join(", "));
+        Error::not_found(words).within(self.home.name())
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if self.writable && !self.broken && !std::thread::panicking() {
+            let _ = self.commit();
+        }
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table")
+            .field("name", &self.home.name())
+            .field("len", &self.len())
+            .field("names", &self.names().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a table without a path is called in errors.
+const TABLE: &str = "ctable";

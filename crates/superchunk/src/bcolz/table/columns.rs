@@ -1,0 +1,149 @@
+//! Adding, removing and renaming columns.
+
+use super::open::{Listed, ListedColumn};
+use super::{Column, Table};
+use crate::bcolz::load::Parts;
+use crate::bcolz::options::{ArrayOptions, TableOptions};
+use crate::carray::{Intent, Rootdirs};
+use crate::error::{Error, Result};
+
+impl Table {
+    /// Adds a column behind the others, with the bytes of all its rows. What was changed before is
+    /// committed with it.
+    pub fn add_column(&mut self, name: &str, options: &ArrayOptions, bytes: &[u8]) -> Result<()> {
+        let place = self.columns.len();
+        self.add_column_at(place, name, options, bytes)
+    }
+
+    /// Adds a column before the one at `place`.
+    pub fn add_column_at(
+        &mut self,
+        place: usize,
+        name: &str,
+        options: &ArrayOptions,
+        bytes: &[u8],
+    ) -> Result<()> {
+        self.check_writable()?;
+        self.rootdirs().check_new(name)?;
+        options.storage()?;
+        if place > self.columns.len() {
+            return Err(Error::invalid(format!("there are only {} columns", self.columns.len())));
+        }
+        let row_size = options.dtype.item_size() * options.row_shape.iter().product::<usize>();
+        let rows = bytes.len().checked_div(row_size).unwrap_or(0) as u64;
+        let whole = bytes.len().is_multiple_of(row_size.max(1));
+        if !whole || (!self.columns.is_empty() && rows != self.len()) {
+            return Err(Error::invalid(format!(
+                "{} bytes for column `{name}`: the table has {} rows, and each takes {row_size}",
+                bytes.len(),
+                self.len()
+            )));
+        }
+        self.commit()?;
+        let root = self.home.root()?;
+        let folder = root.create_folder(name).map_err(|error| {
+            Error::invalid(
+                "a folder of that name is in the table, though it is no column: remove it first",
+            )
+            .because(error)
+            .within(format!("{}/{name}", self.home.name()))
+        })?;
+        let mut setup = self.setup.clone();
+        setup.compress.executor = options.compress.executor.clone();
+        let parts = Parts::create(self.home.child(name), folder.as_ref(), options)?;
+        let mut array = crate::bcolz::array::Array::from_parts(parts, &setup, true)?;
+        array.append(bytes)?;
+        array.commit()?;
+        array.control.defer();
+        // The column is complete before the table names it.
+        let mut rootdirs = self.rootdirs();
+        rootdirs.names.insert(place, name.to_owned());
+        self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
+        self.columns.insert(place, (name.to_owned(), Column::Array(Box::new(array))));
+        Ok(())
+    }
+
+    /// Adds a column that has columns itself, with rows of their default values. bcolz cannot open such
+    /// a table.
+    pub fn add_nested(&mut self, name: &str, options: &TableOptions) -> Result<()> {
+        self.check_writable()?;
+        self.rootdirs().check_new(name)?;
+        Self::check_options(options)?;
+        self.commit()?;
+        let root = self.home.root()?;
+        let folder = root.create_folder(name)?;
+        let listed = Listed::create(self.home.child(name), folder.as_ref(), options, 1)?;
+        let mut table = Self::from_listed(listed, &self.setup, true)?;
+        table.resize(self.len())?;
+        table.commit()?;
+        let mut rootdirs = self.rootdirs();
+        rootdirs.names.push(name.to_owned());
+        self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
+        self.columns.push((name.to_owned(), Column::Table(Box::new(table))));
+        Ok(())
+    }
+
+    /// Removes a column and its data. What was changed before is committed with it.
+    pub fn remove_column(&mut self, name: &str) -> Result<()> {
+        self.check_writable()?;
+        let place = self.place(name)?;
+        self.commit()?;
+        let mut rootdirs = self.rootdirs();
+        rootdirs.names.remove(place);
+        let root = self.home.root()?;
+        // From here on it is a folder that nobody looks at.
+        self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
+        drop(self.columns.remove(place));
+        root.remove_folder(name)?;
+        self.home.sync(root.as_ref())
+    }
+
+    /// Gives a column another name. What was changed before is committed with it.
+    pub fn rename_column(&mut self, name: &str, new: &str) -> Result<()> {
+        self.check_writable()?;
+        let place = self.place(name)?;
+        self.rootdirs().check_new(new)?;
+        self.commit()?;
+        let mut rootdirs = self.rootdirs();
+        if let Some(known) = rootdirs.names.get_mut(place) {
+            *known = new.to_owned();
+        }
+        let root = self.home.root()?;
+        if root.open_folder(new).is_ok() {
+            return Err(Error::invalid(format!(
+                "a folder `{new}` is in the table, though it is no column: remove it first"
+            )));
+        }
+        let rename = Some((name.to_owned(), new.to_owned()));
+        let intent = Intent { columns: Vec::new(), rename };
+        self.broken = true;
+        drop(self.columns.remove(place));
+        self.home.replace(root.as_ref(), Intent::FILE, &intent.write())?;
+        root.rename_folder(name, new)?;
+        self.home.sync(root.as_ref())?;
+        self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
+        root.remove(Intent::FILE)?;
+        self.home.sync(root.as_ref())?;
+        let column = Listed::read_column(self.home.child(new), &self.setup, 1)?;
+        let column = match column {
+            ListedColumn::Array(parts) => {
+                Column::Array(Box::new(Self::load_array(*parts, &self.setup, true)?))
+            }
+            ListedColumn::Table(table) => {
+                Column::Table(Box::new(Self::from_listed(table, &self.setup, true)?))
+            }
+        };
+        self.columns.insert(place, (new.to_owned(), column));
+        self.broken = false;
+        Ok(())
+    }
+
+    fn place(&self, name: &str) -> Result<usize> {
+        let place = self.names().position(|known| known == name);
+        place.ok_or_else(|| self.no_column(name))
+    }
+
+    fn rootdirs(&self) -> Rootdirs {
+        Rootdirs { names: self.names().map(str::to_owned).collect() }
+    }
+}

@@ -1,0 +1,180 @@
+//! Where a carray or a table lives: reading its small files, and replacing them in one step.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::Dir;
+
+/// What a small file takes at most on the first read.
+const FIRST_READ: usize = 4096;
+
+/// The folder of a carray or a table. Only the folder it hangs on, and that of the chunks once they
+/// are read, stay open: a table of many columns must not use up the system's handles.
+pub(crate) struct Home {
+    base: Arc<dyn Dir>,
+    /// The folders between `base` and this one.
+    below: Vec<String>,
+    /// How errors name it.
+    name: String,
+    /// Whether a commit waits for the disk.
+    durable: bool,
+    data: OnceLock<Arc<dyn Dir>>,
+}
+
+impl Home {
+    pub(crate) fn new(base: Arc<dyn Dir>, name: String, durable: bool) -> Self {
+        Self { base, below: Vec::new(), name, durable, data: OnceLock::new() }
+    }
+
+    /// The folder `name` in this one.
+    pub(crate) fn child(&self, name: &str) -> Self {
+        let below = self.below.iter().map(String::as_str).chain([name]).map(str::to_owned);
+        Self {
+            base: self.base.clone(),
+            below: below.collect(),
+            name: format!("{}/{name}", self.name),
+            durable: self.durable,
+            data: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The folder itself.
+    pub(crate) fn root(&self) -> Result<Arc<dyn Dir>> {
+        let mut dir = self.base.clone();
+        for name in &self.below {
+            dir = dir.open_folder(name).map_err(as_damage)?;
+        }
+        Ok(dir)
+    }
+
+    /// The folder of the chunks.
+    pub(crate) fn data(&self) -> Result<&dyn Dir> {
+        if let Some(data) = self.data.get() {
+            return Ok(data.as_ref());
+        }
+        let data = self.root()?.open_folder("data").map_err(as_damage)?;
+        Ok(self.data.get_or_init(|| data).as_ref())
+    }
+
+    /// The text of a file of `dir` that has at most `most` bytes; `None` when it is not there.
+    pub(crate) fn read(&self, dir: &dyn Dir, file: &str, most: usize) -> Result<Option<String>> {
+        let text = read_text(dir, file, most);
+        text.map_err(|error| error.within(format!("{}/{file}", self.name)))
+    }
+
+    /// The text of a file that must be there.
+    pub(crate) fn need(&self, dir: &dyn Dir, file: &str, most: usize) -> Result<String> {
+        self.read(dir, file, most)?.ok_or_else(|| {
+            Error::not_found(format!("there is no file `{file}`")).within(self.name.clone())
+        })
+    }
+
+    /// Gives a file of `dir` this text in one step: whoever reads sees the old one or the new one.
+    pub(crate) fn replace(&self, dir: &dyn Dir, file: &str, text: &str) -> Result<()> {
+        let temporary = format!(".{file}.b2new");
+        let _ = dir.remove(&temporary);
+        let store = dir.create(&temporary)?;
+        let written = store.write_at(0, text.as_bytes()).and_then(|()| {
+            if self.durable {
+                store.sync()?;
+            }
+            dir.rename(&temporary, file)
+        });
+        if let Err(error) = written {
+            let _ = dir.remove(&temporary);
+            return Err(error);
+        }
+        self.sync(dir)
+    }
+
+    /// Waits until the names in `dir` are on the disk, if that was asked for.
+    pub(crate) fn sync(&self, dir: &dyn Dir) -> Result<()> {
+        if self.durable { dir.sync() } else { Ok(()) }
+    }
+
+    /// Waits until these files are on the disk, if that was asked for.
+    pub(super) fn sync_files<'f>(
+        &self,
+        dir: &dyn Dir,
+        files: impl IntoIterator<Item = &'f String>,
+    ) -> Result<()> {
+        match self.durable {
+            true => files.into_iter().try_for_each(|file| dir.edit(file)?.sync()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What is no regular file or folder where one must be is damage, not a mistake of the caller.
+pub(super) fn as_damage(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::InvalidArgument => error.of_kind(ErrorKind::Corrupt),
+        _ => error,
+    }
+}
+
+fn read_text(dir: &dyn Dir, file: &str, most: usize) -> Result<Option<String>> {
+    let store = match dir.open(file) {
+        Ok(store) => store,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(as_damage(error)),
+    };
+    let mut bytes = vec![0; FIRST_READ];
+    let mut found = store.read_at(0, &mut bytes)?;
+    if found == FIRST_READ {
+        let len = store.len()?;
+        let len = usize::try_from(len).ok().filter(|len| *len <= most).ok_or_else(|| {
+            Error::limit(format!("the file has {len} bytes, the limit is {most}"))
+        })?;
+        bytes.resize(len.max(found), 0);
+        let rest = bytes.get_mut(found..).unwrap_or_default();
+        found += store.read_at(FIRST_READ as u64, rest)?;
+    }
+    bytes.truncate(found);
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Error::corrupt("the text is not UTF-8").at("bcolz", "text", at)
+    })?;
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryFolder;
+
+    #[test]
+    fn small_files_are_replaced_and_read_within_a_limit() {
+        let dir = Arc::new(MemoryFolder::new());
+        let home = Home::new(dir.clone(), "table".to_owned(), true);
+        assert_eq!(home.read(dir.as_ref(), "sizes", 100).unwrap(), None);
+        let long = "x".repeat(10_000);
+        for text in ["short", &long, "short again"] {
+            home.replace(dir.as_ref(), "sizes", text).unwrap();
+            assert_eq!(home.need(dir.as_ref(), "sizes", 10_000).unwrap(), text);
+        }
+        assert_eq!(dir.names().unwrap(), ["sizes"]);
+        home.replace(dir.as_ref(), "sizes", &long).unwrap();
+        let error = home.read(dir.as_ref(), "sizes", 9_999).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(error.to_string().starts_with("table/sizes: "), "{error}");
+        let error = home.need(dir.as_ref(), "other", 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        dir.create("bad").unwrap().write_at(0, b"ab\xff").unwrap();
+        assert_eq!(home.read(dir.as_ref(), "bad", 9).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn a_child_is_found_below_its_parent() {
+        let dir = Arc::new(MemoryFolder::new());
+        let home = Home::new(dir.clone(), "t".to_owned(), false);
+        dir.create_folder("a").unwrap().create_folder("data").unwrap().create("x").unwrap();
+        assert_eq!(home.child("a").data().unwrap().names().unwrap(), ["x"]);
+        assert_eq!(home.child("a").name(), "t/a");
+        assert!(home.child("b").root().is_err());
+    }
+}

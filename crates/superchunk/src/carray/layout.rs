@@ -1,0 +1,332 @@
+//! The chunks of a carray: one file each, named by their numbers.
+//!
+//! A new chunk waits under a temporary name, because the file of its number may be one that readers
+//! need. A commit places it by renaming. That is safe before the new length is written, since of a
+//! last chunk only the rows count that the length covers, and new rows come behind the old ones:
+//!
+//! ```text
+//! grow     new chunks │ sync │ renamed over the old │ sync │ sizes
+//! shrink   sizes │ the shorter last chunk renamed │ chunks behind it go
+//! ```
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::chunk_file::{HEADER, HEADER_LEN, check_header, chunk_name};
+use super::geometry::Geometry;
+use super::home::{Home, as_damage};
+use super::sizes::Sizes;
+use super::staged::{Control, Staged};
+use crate::container::{self, ChunkSize, Contents, Entry, Layout, Params, Rules};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::ReadAt;
+
+/// Slots from here on are chunks that wait for a commit.
+const PENDING: u64 = 1 << 48;
+/// The most bytes of the file `sizes`.
+const SIZES: usize = 1 << 20;
+/// Up to this many chunks a length is believed before the files are counted.
+const BELIEVED: u64 = 1 << 16;
+
+/// The chunk files of a carray.
+pub(crate) struct Carray {
+    home: Arc<Home>,
+    control: Arc<Control>,
+    /// What the folder says, as of the last commit.
+    sizes: Sizes,
+    geometry: Geometry,
+    params: Params,
+    writer: Option<Writer>,
+    /// The file that was read last: the start of a chunk and its blocks are read one by one.
+    last: Mutex<Option<(u64, Arc<dyn ReadAt>)>>,
+}
+
+#[derive(Default)]
+struct Writer {
+    /// The numbers of chunks that wait for a commit.
+    pending: BTreeSet<u64>,
+    /// Numbers below the highest of these that are free again.
+    free: Vec<u64>,
+    cbytes: u64,
+    poisoned: bool,
+}
+
+fn pending_name(number: u64) -> String {
+    format!(".b2new.{number}")
+}
+
+impl Carray {
+    /// The chunks of a carray of these sizes.
+    pub(crate) fn new(
+        home: Arc<Home>,
+        control: Arc<Control>,
+        sizes: Sizes,
+        geometry: Geometry,
+        params: Params,
+        writable: bool,
+    ) -> Result<Self> {
+        let writer = writable.then(|| Writer { cbytes: sizes.cbytes, ..Writer::default() });
+        let this = Self { home, control, sizes, geometry, params, writer, last: Mutex::default() };
+        if writable {
+            this.remove_debris()?;
+        }
+        Ok(this)
+    }
+
+    /// One entry for each chunk, if that many can be there.
+    fn entries(&self) -> Result<Vec<Entry>> {
+        let count = self.geometry.chunk_count();
+        if count > BELIEVED {
+            // A number of a few digits must not make us allocate more than there is on the disk.
+            let files = self.home.data()?.names()?.len() as u64;
+            if files < count {
+                return Err(Error::truncated(format!(
+                    "{} rows need {count} chunk files, there are {files}",
+                    self.geometry.rows
+                ))
+                .at("bcolz", "sizes", 0));
+            }
+        }
+        Ok((0..count).map(Entry::stored).collect())
+    }
+
+    /// What a super-chunk over these files holds.
+    pub(crate) fn contents(&self) -> Result<Contents> {
+        let size = ChunkSize::Fixed(self.geometry.chunk_size);
+        let entries = self.entries()?;
+        let rules = Rules { longer_last: true, ..Rules::blosc1() };
+        let (nbytes, params) = (self.geometry.nbytes(), self.params.clone());
+        Ok(Contents {
+            nbytes,
+            entries,
+            rules,
+            ..Contents::new(self.geometry.row_size, size, params)
+        })
+    }
+
+    /// Removes what a writer that was stopped has left. Its names are used from 0 on, and placed from
+    /// the highest down, so what is left begins with 0; what is not found will be overwritten.
+    fn remove_debris(&self) -> Result<()> {
+        let data = match self.home.data() {
+            // Archives and version control lose empty folders.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.geometry.rows == 0 => {
+                self.home.root()?.create_folder("data")?;
+                self.home.data()?
+            }
+            data => data?,
+        };
+        (0..).map(pending_name).find(|name| data.remove(name).is_err());
+        Ok(())
+    }
+
+    fn writer(&mut self) -> Result<&mut Writer> {
+        match &mut self.writer {
+            Some(writer) if writer.poisoned => Err(Error::new(
+                ErrorKind::Io,
+                "an earlier commit failed half-way: open it again, it has its old length",
+            )),
+            Some(writer) => Ok(writer),
+            None => Err(container::read_only()),
+        }
+    }
+
+    fn file(&self, slot: u64) -> Result<Arc<dyn ReadAt>> {
+        let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, file)) = last().as_ref().filter(|(known, _)| *known == slot) {
+            return Ok(file.clone());
+        }
+        let file = self.home.data()?.open(&self.file_name(slot)).map_err(as_damage)?;
+        *last() = Some((slot, file.clone()));
+        Ok(file)
+    }
+
+    fn forget_files(&mut self) {
+        *self.last.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn file_name(&self, slot: u64) -> String {
+        slot.checked_sub(PENDING).map_or_else(|| chunk_name(slot), pending_name)
+    }
+
+    /// The rows that the committed length needs of chunk `number`, in bytes.
+    fn needed(&self, number: u64) -> u64 {
+        let start = number.saturating_mul(self.geometry.chunk_size as u64);
+        self.geometry.nbytes().saturating_sub(start).min(self.geometry.chunk_size as u64)
+    }
+
+    /// Places new chunks, and says what is left to do.
+    fn place(&mut self, contents: &mut Contents) -> Result<Staged> {
+        let rows = contents.nbytes / self.geometry.row_size as u64;
+        let mut moves = Vec::new();
+        for (number, entry) in (0u64..).zip(&mut contents.entries) {
+            match entry.stored_slot() {
+                Some(slot) if slot >= PENDING => moves.push((slot, number)),
+                Some(slot) if slot == number => continue,
+                _ => return Err(Error::invalid("chunks of a carray keep their places")),
+            }
+            *entry = Entry::stored(number);
+        }
+        let end = |number: u64| (number + 1).saturating_mul(self.geometry.chunk_size as u64);
+        let has = |number: u64| {
+            let size = self.geometry.chunk_size as u64;
+            size.saturating_sub(end(number).saturating_sub(contents.nbytes))
+        };
+        moves.sort_unstable_by(|one, other| other.cmp(one));
+        let named: Vec<(String, u64)> =
+            moves.iter().map(|(slot, number)| (self.file_name(*slot), *number)).collect();
+        let data = self.home.data()?;
+        self.home.sync_files(data, named.iter().map(|(name, _)| name))?;
+        let (shorter, placed): (Vec<_>, Vec<_>) =
+            named.into_iter().partition(|(_, number)| has(*number) < self.needed(*number));
+        for (name, number) in &placed {
+            data.rename(name, &chunk_name(*number))?;
+        }
+        if !placed.is_empty() {
+            self.home.sync(data)?;
+        }
+        let cbytes = self.writer.as_ref().map_or(0, |writer| writer.cbytes);
+        let (nbytes, row_shape) = (contents.nbytes, self.geometry.row_shape.clone());
+        Ok(Staged {
+            old_rows: self.geometry.rows,
+            sizes: Sizes { rows, row_shape, nbytes, cbytes },
+            shorter,
+            doomed: contents.entries.len() as u64..self.geometry.chunk_count(),
+        })
+    }
+
+    fn commit_chunks(&mut self, contents: &mut Contents) -> Result<()> {
+        let staged = self.place(contents)?;
+        self.sizes = staged.sizes.clone();
+        self.geometry.rows = staged.sizes.rows;
+        match self.control.is_deferring() {
+            true => self.control.stage(staged),
+            false => staged.finish(&self.home)?,
+        }
+        if let Some(writer) = &mut self.writer {
+            (writer.pending, writer.free) = (BTreeSet::new(), Vec::new());
+        }
+        Ok(())
+    }
+}
+
+impl Layout for Carray {
+    fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize> {
+        let read = self.file(slot).and_then(|file| {
+            if start == 0 {
+                let mut header = [0; HEADER_LEN];
+                let found = file.read_at(0, &mut header)?;
+                check_header(header.get(..found).unwrap_or_default())?;
+            }
+            file.read_at(start.saturating_add(HEADER_LEN as u64), dst)
+        });
+        read.map_err(|error| {
+            error.within(format!("{}/data/{}", self.home.name(), self.file_name(slot)))
+        })
+    }
+
+    fn extent(&self, _slot: u64, _next: Option<u64>) -> Result<u64> {
+        // Asking the file would cost as much as reading it.
+        Ok(u64::MAX)
+    }
+
+    fn behind(&self) -> usize {
+        0
+    }
+
+    fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
+        let home = self.home.clone();
+        let data = home.data()?;
+        let writer = self.writer()?;
+        let next = || writer.pending.last().map_or(0, |last| last + 1);
+        let number = writer.free.last().copied().unwrap_or_else(next);
+        let name = pending_name(number);
+        let file = data.create(&name).or_else(|_| {
+            // Left by a writer that was stopped.
+            data.remove(&name)?;
+            data.create(&name)
+        })?;
+        let written =
+            file.write_at(0, &HEADER).and_then(|()| file.write_at(HEADER_LEN as u64, chunk));
+        if let Err(error) = written {
+            let _ = data.remove(&name);
+            return Err(error);
+        }
+        writer.free.pop();
+        writer.pending.insert(number);
+        writer.cbytes += chunk.len() as u64;
+        self.forget_files();
+        Ok(PENDING + number)
+    }
+
+    fn release(&mut self, slot: u64, len: usize) {
+        let name = self.file_name(slot);
+        self.forget_files();
+        let Some(writer) = &mut self.writer else { return };
+        writer.cbytes = writer.cbytes.saturating_sub(len as u64);
+        let pending = slot.checked_sub(PENDING).filter(|number| writer.pending.remove(number));
+        if let Some(number) = pending {
+            let last = writer.pending.last();
+            match last.is_some_and(|last| *last > number) {
+                true => writer.free.push(number),
+                // The highest number is found by itself.
+                false => writer.free.clear(),
+            }
+            let _ = self.home.data().and_then(|data| data.remove(&name));
+        }
+    }
+
+    fn begin(&mut self, _contents: &Contents) -> Result<Option<Contents>> {
+        self.writer().map(|_| None)
+    }
+
+    fn commit(&mut self, contents: &mut Contents) -> Result<()> {
+        self.writer()?;
+        let committed = self.commit_chunks(contents);
+        self.forget_files();
+        if committed.is_err()
+            && let Some(writer) = &mut self.writer
+        {
+            writer.poisoned = true;
+        }
+        committed
+    }
+
+    fn refresh(&mut self) -> Result<Option<Contents>> {
+        self.forget_files();
+        if self.writer.is_some() {
+            return Ok(None);
+        }
+        let meta = self.home.root()?.open_folder("meta")?;
+        let sizes = Sizes::parse(&self.home.need(meta.as_ref(), "sizes", SIZES)?)?;
+        if sizes.row_shape != self.sizes.row_shape {
+            return Err(Error::new(
+                ErrorKind::Changed,
+                "this is another array by now: open it again",
+            ));
+        }
+        let unchanged = sizes.rows == self.geometry.rows;
+        self.geometry.rows = sizes.rows;
+        self.sizes = sizes;
+        if unchanged { Ok(None) } else { self.contents().map(Some) }
+    }
+
+    fn stored_len(&self) -> Result<u64> {
+        let data = self.home.data()?;
+        let lens =
+            (0..self.geometry.chunk_count()).map(|number| data.open(&chunk_name(number))?.len());
+        lens.sum()
+    }
+
+    fn name(&self) -> String {
+        self.home.name().to_owned()
+    }
+}
+
+impl Drop for Carray {
+    fn drop(&mut self) {
+        let Some(writer) = &self.writer else { return };
+        for number in &writer.pending {
+            let _ = self.home.data().and_then(|data| data.remove(&pending_name(*number)));
+        }
+    }
+}

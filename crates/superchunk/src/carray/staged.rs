@@ -1,0 +1,70 @@
+//! The second half of a commit: the chunks are in place, the lengths follow.
+//!
+//! A carray does both halves at once. A table first has the chunks of all columns placed, and only
+//! then changes their lengths.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::chunk_file::chunk_name;
+use super::home::Home;
+use super::sizes::Sizes;
+use crate::error::Result;
+
+/// What a table and the layout of one of its columns share.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    deferring: AtomicBool,
+    staged: Mutex<Option<Staged>>,
+}
+
+/// A length that is still to be written, and what can only follow it.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    pub(crate) old_rows: u64,
+    pub(crate) sizes: Sizes,
+    /// Chunks with fewer rows than the old length needs: temporary names and numbers.
+    pub(super) shorter: Vec<(String, u64)>,
+    /// Chunks that the new length does not need.
+    pub(super) doomed: std::ops::Range<u64>,
+}
+
+impl Control {
+    /// Makes every commit stop after its first half.
+    pub(crate) fn defer(&self) {
+        self.deferring.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_deferring(&self) -> bool {
+        self.deferring.load(Ordering::Acquire)
+    }
+
+    pub(super) fn stage(&self, staged: Staged) {
+        *self.staged.lock().unwrap_or_else(PoisonError::into_inner) = Some(staged);
+    }
+
+    /// The second half of the last commit, if it was not done.
+    pub(crate) fn take(&self) -> Option<Staged> {
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Staged {
+    /// Writes the length. A crash before or after leaves a carray that can be read.
+    pub(crate) fn finish(self, home: &Home) -> Result<()> {
+        let meta = home.root()?.open_folder("meta")?;
+        home.replace(meta.as_ref(), "sizes", &self.sizes.write())?;
+        if self.shorter.is_empty() && self.doomed.is_empty() {
+            return Ok(());
+        }
+        let data = home.data()?;
+        for (temporary, number) in &self.shorter {
+            data.rename(temporary, &chunk_name(*number))?;
+        }
+        for number in self.doomed.rev() {
+            // A file that stays is ignored like all with such numbers.
+            let _ = data.remove(&chunk_name(number));
+        }
+        home.sync(data)
+    }
+}
