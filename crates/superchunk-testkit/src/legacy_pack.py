@@ -49,7 +49,8 @@ def unpack_bytes(r, payload):
 
 
 def unpack_metadata(r, payload):
-    return bloscpack.unpack_bytes_from_file(r["path"])[1]
+    # As text: a list would be taken for payloads.
+    return json.dumps(bloscpack.unpack_bytes_from_file(r["path"])[1])
 
 
 def unpack_array(r, payload):

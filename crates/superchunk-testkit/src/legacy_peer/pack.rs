@@ -102,7 +102,9 @@ impl LegacyPeer {
 
     /// The metadata of a file, `null` if it has none.
     pub fn unpack_metadata(&mut self, path: &Path) -> Reply<Value> {
-        Ok(self.ask("unpack_metadata", json!({ "path": text_of(path)? }), &[])?.0)
+        let (text, _) = self.ask("unpack_metadata", json!({ "path": text_of(path)? }), &[])?;
+        let text = text.as_str().ok_or_else(|| format!("not a text: {text}"))?;
+        serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
     /// The array of a file.

@@ -95,7 +95,7 @@ impl Pack {
         }
         let data = self.data_mut()?;
         match object {
-            [] => data.append_chunk(&crate::chunk::compress(&[], data.options())?)?,
+            [] => data.append_empty()?,
             object => data.append(object)?,
         }
         let count = self.object_count();

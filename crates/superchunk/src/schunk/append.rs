@@ -55,6 +55,17 @@ impl SuperChunk {
         self.append_chunk(&chunk)
     }
 
+    /// Appends a chunk that holds nothing, where every chunk is an object.
+    #[cfg(feature = "bloscpack")]
+    pub(crate) fn append_empty(&mut self) -> Result<()> {
+        self.change(|this| {
+            this.check_blocks(false)?;
+            let (entry, _) = this.encode(&[])?;
+            this.push(entry, 0);
+            Ok(())
+        })
+    }
+
     fn append_whole(&mut self, bytes: &[u8]) -> Result<()> {
         if bytes.len() > MAX_CHUNK_SIZE {
             return Err(Error::limit(format!(
