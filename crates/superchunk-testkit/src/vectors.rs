@@ -136,7 +136,9 @@ mod tests {
 
     #[test]
     fn every_indexed_file_is_there() {
-        for vector in ["chunk", "frame", "hostile", "legacy"].into_iter().flat_map(family) {
+        for vector in
+            ["chunk", "frame", "hostile", "legacy", "legacy/bloscpack"].into_iter().flat_map(family)
+        {
             assert!(vector.path.exists(), "{}", vector.path.display());
         }
     }

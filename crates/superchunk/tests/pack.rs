@@ -244,15 +244,39 @@ fn a_stream_that_can_seek_is_completed_in_place() {
 }
 
 #[test]
+fn objects_are_streamed_when_their_number_is_known() {
+    let objects: Vec<Vec<u8>> = (0..50).map(|i| mixed(i * 13 % 400, 1, i as u64)).collect();
+    let options = PackOptions::objects("varbinary").with_checksum(Checksum::Crc32);
+    for in_place in [false, true] {
+        let mut stream = PackStream::objects(Cursor::new(Vec::new()), &options, 50).unwrap();
+        assert!(stream.append(&[1]).is_err());
+        objects.iter().for_each(|object| stream.append_object(object).unwrap());
+        assert!(stream.append_object(b"one more").is_err());
+        let file = match in_place {
+            true => stream.finish_in_place().unwrap(),
+            false => stream.finish().unwrap(),
+        };
+        let pack = Pack::from_bytes(file.into_inner()).unwrap();
+        assert_eq!(pack.is_recovered(), !in_place);
+        assert_eq!(pack.header().last_chunk.is_some(), in_place);
+        assert_eq!(pack.metadata(), Some(&json(r#"{"dtype":"varbinary","shape":[50]}"#)));
+        assert!(pack.objects().map(Result::unwrap).eq(objects.iter().cloned()));
+    }
+    let short = PackStream::objects(Vec::new(), &options, 2).unwrap();
+    assert_eq!(short.finish().unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert!(PackStream::new(Vec::new(), &options).is_err());
+    assert!(PackStream::objects(Vec::new(), &PackOptions::new(), 2).is_err());
+}
+
+#[test]
 fn metadata_changes_in_place_or_with_a_new_file() {
     let folder = MemoryFolder::new();
     let bytes = mixed(2500, 4, 12);
     created(&folder, &options().with_metadata(json(r#"{"a":1}"#)), &bytes);
     let len = folder.open(NAME).unwrap().len().unwrap();
-    let long = format!(
-        r#"{{"long":"{}"}}"#,
-        (0..4000).map(|i| char::from(b'a' + (i * 7 % 25) as u8)).collect::<String>()
-    );
+    let letter =
+        |i: u32| char::from(b"abcdefghijklmnop"[(i.wrapping_mul(2_654_435_761) >> 28) as usize]);
+    let long = format!(r#"{{"long":"{}"}}"#, (0..4000).map(letter).collect::<String>());
     for (text, in_place) in
         [(r#"{"b":[1,2,NaN]}"#, true), (r#""x""#, true), (long.as_str(), false), ("null", false)]
     {
@@ -375,7 +399,8 @@ fn objects_are_appended_and_counted_in_the_metadata() {
 #[test]
 fn files_of_versions_1_and_2_become_version_3_by_a_copy() {
     let folder = superchunk_testkit::scratch::Scratch::new();
-    for (number, vector) in family("legacy").into_iter().enumerate() {
+    let all = ["legacy/bloscpack", "legacy"].into_iter().flat_map(family);
+    for (number, vector) in all.enumerate() {
         let version = vector.integer(&["header", "format_version"]);
         if !matches!(version, Some(1 | 2)) {
             continue;

@@ -7,8 +7,9 @@ use superchunk::{Json, JsonStyle};
 use superchunk_testkit::vectors::{Vector, family, sha256_hex};
 
 fn samples(kind: &str) -> Vec<Vector> {
-    let found: Vec<Vector> = family("legacy")
+    let found: Vec<Vector> = ["legacy/bloscpack", "legacy"]
         .into_iter()
+        .flat_map(family)
         .filter(|vector| vector.text(&["kind"]) == Some(kind))
         .collect();
     assert!(!found.is_empty(), "no samples of kind {kind}");

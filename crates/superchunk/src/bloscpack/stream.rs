@@ -1,17 +1,18 @@
 //! Writing to something that cannot seek, such as a pipe.
 //!
-//! The header comes first, so counts that are not known yet are −1 in it, and there are no offsets. Who
-//! can seek completes the header in place; who cannot leaves a file that this library reads to its end.
-//! The real bloscpack takes such a file for an empty one.
+//! The header comes first, so what is not known yet is −1 in it: the number of chunks, and then there are
+//! no offsets; or, of objects, whose number must be known, the offsets. Who can seek completes them in
+//! place; who cannot leaves a file that this library reads by walking. The real bloscpack takes a file
+//! with an unknown number of chunks for an empty one.
 
 use std::io::{Seek, SeekFrom, Write};
 
 use super::PackOptions;
 use crate::chunk::Encoder;
 use crate::error::{Error, Result};
-use crate::pack::{Checksum, Header, write_metadata};
+use crate::pack::{Checksum, StreamStart};
 
-/// A file of version 3 that is written from its start to its end.
+/// A file that is written from its start to its end.
 ///
 /// ```
 /// use superchunk::bloscpack::{Pack, PackOptions, PackStream};
@@ -25,45 +26,64 @@ use crate::pack::{Checksum, Header, write_metadata};
 /// ```
 pub struct PackStream<W: Write> {
     out: W,
-    header: Header,
+    start: StreamStart,
     encoder: Encoder,
-    size: usize,
+    /// The bytes of a chunk; `None` where each is an object.
+    size: Option<usize>,
     checksum: Checksum,
     tail: Vec<u8>,
     chunk: Vec<u8>,
+    /// Where each object is; the last number is the end of what is written.
+    positions: Vec<u64>,
+    end: u64,
     count: u64,
     last: usize,
 }
 
 impl<W: Write> PackStream<W> {
-    /// Begins a file: header and metadata are written.
-    pub fn new(mut out: W, options: &PackOptions) -> Result<Self> {
+    /// Begins a file of version 3: header and metadata are written.
+    pub fn new(out: W, options: &PackOptions) -> Result<Self> {
         if options.varlen {
-            return Err(Error::invalid(
-                "a file of objects lists their positions before them: it cannot be streamed",
-            ));
+            return Err(Error::invalid("how many objects are there? use PackStream::objects"));
         }
-        let mut header = options.header()?;
-        header.offsets = false;
-        header.metadata = options.metadata.is_some();
+        Self::begin(out, options, None)
+    }
+
+    /// Begins a file of `count` objects: header, metadata and offsets of −1 are written.
+    pub fn objects(out: W, options: &PackOptions, count: u64) -> Result<Self> {
+        if !options.varlen {
+            return Err(Error::invalid("these options are not for objects: PackOptions::objects"));
+        }
+        Self::begin(out, options, Some(count))
+    }
+
+    fn begin(mut out: W, options: &PackOptions, count: Option<u64>) -> Result<Self> {
         let encoder = Encoder::new(&options.compress)?;
-        put(&mut out, &header.to_bytes())?;
-        if let Some(json) = &options.metadata {
-            put(&mut out, &write_metadata(json, &options.metadata_options)?)?;
-        }
-        let (size, checksum) = (options.cut()?, options.checksum);
-        let (tail, chunk) = (Vec::new(), Vec::new());
-        Ok(Self { out, header, encoder, size, checksum, tail, chunk, count: 0, last: 0 })
+        let start = StreamStart::new(
+            options.header()?,
+            options.metadata.as_ref(),
+            &options.metadata_options,
+            count,
+        )?;
+        let end = start.write(|bytes| put(&mut out, bytes))?;
+        let size = if options.varlen { None } else { Some(options.cut()?) };
+        let (tail, chunk, positions) = (Vec::new(), Vec::new(), Vec::new());
+        let checksum = options.checksum;
+        let (count, last) = (0, 0);
+        Ok(Self { out, start, encoder, size, checksum, tail, chunk, positions, end, count, last })
     }
 
     /// Appends bytes, any number of them.
     pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        let Some(size) = self.size else {
+            return Err(Error::invalid("this file holds objects: append each with append_object"));
+        };
         while !bytes.is_empty() {
             // A full tail is written when more comes: the last chunk may be full as well.
-            if self.tail.len() == self.size {
+            if self.tail.len() == size {
                 self.write_tail()?;
             }
-            let room = self.size - self.tail.len();
+            let room = size - self.tail.len();
             let (now, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
             self.tail.extend_from_slice(now);
             bytes = later;
@@ -71,17 +91,35 @@ impl<W: Write> PackStream<W> {
         Ok(())
     }
 
+    /// Appends an object, which may be empty.
+    pub fn append_object(&mut self, object: &[u8]) -> Result<()> {
+        if self.size.is_some() {
+            return Err(Error::invalid("this file holds bytes, no objects: use append"));
+        }
+        if self.start.count().is_some_and(|count| self.count >= count) {
+            return Err(Error::invalid(format!("only {} objects were announced", self.count)));
+        }
+        self.tail.extend_from_slice(object);
+        self.write_tail()
+    }
+
     /// Writes what is left, and returns what was written to.
     pub fn finish(mut self) -> Result<W> {
-        self.end()?;
+        self.finish_chunks()?;
         Ok(self.out)
     }
 
-    fn end(&mut self) -> Result<()> {
-        if !self.tail.is_empty() || self.count == 0 {
+    fn finish_chunks(&mut self) -> Result<()> {
+        if let Some(announced) = self.start.count().filter(|count| *count != self.count) {
+            return Err(Error::invalid(format!(
+                "{announced} objects were announced, {} came",
+                self.count
+            )));
+        }
+        if self.size.is_some() && (!self.tail.is_empty() || self.count == 0) {
             self.write_tail()?;
         }
-        self.out.flush().map_err(|error| Error::io("cannot write the file", error))
+        self.out.flush().map_err(cannot_write)
     }
 
     fn write_tail(&mut self) -> Result<()> {
@@ -89,8 +127,12 @@ impl<W: Write> PackStream<W> {
         self.encoder.compress_into(&self.tail, &mut self.chunk)?;
         let mut digest = Vec::new();
         self.checksum.append(&self.chunk, &mut digest);
+        self.chunk.extend(digest);
         put(&mut self.out, &self.chunk)?;
-        put(&mut self.out, &digest)?;
+        if self.size.is_none() {
+            self.positions.push(self.end);
+        }
+        self.end += self.chunk.len() as u64;
         self.count += 1;
         self.last = self.tail.len();
         self.tail.clear();
@@ -99,22 +141,25 @@ impl<W: Write> PackStream<W> {
 }
 
 impl<W: Write + Seek> PackStream<W> {
-    /// Writes what is left, and then the counts into the header, which is where the stream was when it
-    /// began: at the start of what it can seek in. Bloscpack reads the result.
+    /// Writes what is left, and then what was not known before: the counts, or the positions of objects.
+    /// The file must begin where `out` begins. Bloscpack reads the result, unless it holds objects.
     pub fn finish_in_place(mut self) -> Result<W> {
-        self.end()?;
-        self.header.chunk_count = Some(self.count);
-        self.header.last_chunk = Some(self.last);
-        let told = |error| Error::io("cannot complete the header", error);
-        let end = self.out.stream_position().map_err(told)?;
-        self.out.seek(SeekFrom::Start(0)).map_err(told)?;
-        put(&mut self.out, &self.header.to_bytes())?;
-        self.out.seek(SeekFrom::Start(end)).map_err(told)?;
-        self.out.flush().map_err(told)?;
+        self.finish_chunks()?;
+        let end = self.out.stream_position().map_err(cannot_write)?;
+        for (place, bytes) in self.start.complete(self.count, self.last, &self.positions) {
+            self.out.seek(SeekFrom::Start(place)).map_err(cannot_write)?;
+            put(&mut self.out, &bytes)?;
+        }
+        self.out.seek(SeekFrom::Start(end)).map_err(cannot_write)?;
+        self.out.flush().map_err(cannot_write)?;
         Ok(self.out)
     }
 }
 
 fn put(out: &mut impl Write, bytes: &[u8]) -> Result<()> {
-    out.write_all(bytes).map_err(|error| Error::io("cannot write the file", error))
+    out.write_all(bytes).map_err(cannot_write)
+}
+
+fn cannot_write(error: std::io::Error) -> Error {
+    Error::io("cannot write the file", error)
 }

@@ -16,6 +16,7 @@ mod metadata;
 mod offsets;
 mod plan;
 mod start;
+mod stream;
 mod walk;
 mod writer;
 
@@ -25,9 +26,9 @@ pub use metadata::{MetadataHeader, MetadataOptions};
 
 pub(crate) use header::{LEN as HEADER_LEN, MAX_CHUNK};
 pub(crate) use layout::{CHUNK_SIZE, Packed, contents_of};
-pub(crate) use metadata::write as write_metadata;
 pub(crate) use plan::Policy;
 pub(crate) use start::{Start, Trust};
+pub(crate) use stream::StreamStart;
 pub(crate) use walk::Chunks;
 pub(crate) use writer::State;
 
