@@ -10,10 +10,11 @@ import collections.abc
 # bloscpack 0.16 was written for Python before 3.10.
 collections.MutableMapping = collections.abc.MutableMapping
 
+import legacy_bcolz
 import legacy_pack
 from serve import serve
 
-OPERATIONS = {f.__name__: f for f in legacy_pack.OPERATIONS}
+OPERATIONS = {f.__name__: f for f in legacy_pack.OPERATIONS + legacy_bcolz.OPERATIONS}
 
 
 def answer(request, payload):

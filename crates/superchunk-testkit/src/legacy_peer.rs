@@ -4,6 +4,7 @@
 //! every call names a path and sees what was written to it. The calls of each package are in a file
 //! of their own.
 
+mod bcolz;
 mod pack;
 
 use serde_json::Value;
@@ -12,6 +13,7 @@ use crate::frame_peer::{Reply, receive, send};
 use crate::peers::PeerKind;
 use crate::process::{Process, not_started};
 
+pub use bcolz::{ColumnParams, PeerArray, PeerTable};
 pub use pack::{PackParams, PackedArray};
 
 /// A running peer; it ends when dropped.

@@ -1,0 +1,316 @@
+//! A process that is killed before any change of the files of a table leaves a table of which the real
+//! bcolz and we read the old rows or the new ones, of all columns alike.
+//!
+//! The test runs itself as the child: there, a folder counts what is done in it and kills the process
+//! when its number has come.
+
+#![cfg(unix)]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use superchunk::bcolz::{ArrayOptions, Table, TableOptions};
+use superchunk::frame::Durability;
+use superchunk::store::{Dir, Folder, ReadAt, WriteAt};
+use superchunk::{OpenOptions, Result};
+use superchunk_testkit::legacy_peer::LegacyPeer;
+use superchunk_testkit::scratch::Scratch;
+
+const FOLDER: &str = "SUPERCHUNK_CRASH_FOLDER";
+const MOMENT: &str = "SUPERCHUNK_CRASH_MOMENT";
+const SCENE: &str = "SUPERCHUNK_CRASH_SCENE";
+const KILLED: i32 = 9;
+const OLD: u64 = 25;
+
+/// What is changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scene {
+    /// Rows come: a chunk is filled up, others begin.
+    Append,
+    /// Rows go, up to the middle of a chunk.
+    Trim,
+    /// Rows go and others come, so that it becomes longer.
+    Both,
+    /// A column comes.
+    AddColumn,
+    /// A column goes.
+    RemoveColumn,
+    /// A column gets another name.
+    Rename,
+}
+
+const SCENES: [Scene; 6] =
+    [Scene::Append, Scene::Trim, Scene::Both, Scene::AddColumn, Scene::RemoveColumn, Scene::Rename];
+
+impl Scene {
+    /// Rows and columns after the change.
+    fn new_state(self) -> State {
+        let names = |names: &[&'static str]| names.to_vec();
+        let old = State { rows: OLD, names: names(&["a", "b", "c"]) };
+        match self {
+            Self::Append => State { rows: 47, ..old },
+            Self::Trim => State { rows: 13, ..old },
+            Self::Both => State { rows: 33, ..old },
+            Self::AddColumn => State { names: names(&["a", "b", "c", "d"]), ..old },
+            Self::RemoveColumn => State { names: names(&["a", "c"]), ..old },
+            Self::Rename => State { names: names(&["a", "beta", "c"]), ..old },
+        }
+    }
+
+    fn change(self, table: &mut Table) -> Result<()> {
+        match self {
+            Self::Append => append(table, OLD..47)?,
+            Self::Trim => table.trim(12)?,
+            Self::Both => {
+                table.trim(8)?;
+                append(table, 17..33)?;
+            }
+            Self::AddColumn => {
+                table.add_column(
+                    "d",
+                    &ArrayOptions::of::<i64>().with_chunk_len(6),
+                    &content("d", 0..OLD),
+                )?;
+            }
+            Self::RemoveColumn => table.remove_column("b")?,
+            Self::Rename => table.rename_column("b", "beta")?,
+        }
+        table.commit()
+    }
+}
+
+/// What can be seen of a table.
+#[derive(Clone, Debug, PartialEq)]
+struct State {
+    rows: u64,
+    names: Vec<&'static str>,
+}
+
+/// The rows of a column; `beta` is another name for `b`.
+fn content(name: &str, rows: std::ops::Range<u64>) -> Vec<u8> {
+    let base = u64::from(name.as_bytes().first().copied().unwrap()) << 32;
+    rows.flat_map(|row| (base + row * row).to_le_bytes()).collect()
+}
+
+fn append(table: &mut Table, rows: std::ops::Range<u64>) -> Result<()> {
+    let parts = ["a", "b", "c"].map(|name| (name, content(name, rows.clone())));
+    table.append(&parts.each_ref().map(|(name, bytes)| (*name, &**bytes)))
+}
+
+fn prepare(path: &Path) {
+    let column = |chunk_len| ArrayOptions::of::<i64>().with_chunk_len(chunk_len);
+    let options = TableOptions::new()
+        .with_column("a", column(10))
+        .with_column("b", column(7))
+        .with_column("c", column(100));
+    let options = options.with_durability(Durability::Process);
+    let mut table = Table::create(path, &options).unwrap();
+    append(&mut table, 0..OLD).unwrap();
+    table.close().unwrap();
+}
+
+/// A folder that ends the process.
+struct Deadly {
+    folder: Arc<dyn Dir>,
+    left: Arc<AtomicU64>,
+}
+
+struct DeadlyFile {
+    file: Arc<dyn WriteAt>,
+    left: Arc<AtomicU64>,
+}
+
+/// Counts down, and kills this process at the end.
+fn tick(left: &AtomicU64) {
+    if left.fetch_sub(1, Ordering::SeqCst) == 0 {
+        let this = std::process::id().to_string();
+        Command::new("kill").args(["-KILL", &this]).status().unwrap();
+        unreachable!("the signal cannot be ignored");
+    }
+}
+
+impl Deadly {
+    fn file(&self, file: Arc<dyn WriteAt>) -> Arc<dyn WriteAt> {
+        Arc::new(DeadlyFile { file, left: self.left.clone() })
+    }
+
+    fn below(&self, folder: Arc<dyn Dir>) -> Arc<dyn Dir> {
+        Arc::new(Self { folder, left: self.left.clone() })
+    }
+}
+
+impl Dir for Deadly {
+    fn open(&self, name: &str) -> Result<Arc<dyn ReadAt>> {
+        self.folder.open(name)
+    }
+
+    fn edit(&self, name: &str) -> Result<Arc<dyn WriteAt>> {
+        self.folder.edit(name).map(|file| self.file(file))
+    }
+
+    fn create(&self, name: &str) -> Result<Arc<dyn WriteAt>> {
+        tick(&self.left);
+        self.folder.create(name).map(|file| self.file(file))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        tick(&self.left);
+        self.folder.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        tick(&self.left);
+        self.folder.remove(name)
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        self.folder.names()
+    }
+
+    fn open_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
+        self.folder.open_folder(name).map(|folder| self.below(folder))
+    }
+
+    fn create_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
+        tick(&self.left);
+        self.folder.create_folder(name).map(|folder| self.below(folder))
+    }
+
+    fn rename_folder(&self, from: &str, to: &str) -> Result<()> {
+        tick(&self.left);
+        self.folder.rename_folder(from, to)
+    }
+
+    fn remove_folder(&self, name: &str) -> Result<()> {
+        tick(&self.left);
+        self.folder.remove_folder(name)
+    }
+
+    fn sync(&self) -> Result<()> {
+        tick(&self.left);
+        // A killed process loses nothing that it has written: there is no need to wait for the disk.
+        Ok(())
+    }
+}
+
+impl ReadAt for DeadlyFile {
+    fn len(&self) -> Result<u64> {
+        self.file.len()
+    }
+
+    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
+        self.file.read_at(position, dst)
+    }
+}
+
+impl WriteAt for DeadlyFile {
+    fn write_at(&self, position: u64, src: &[u8]) -> Result<()> {
+        tick(&self.left);
+        self.file.write_at(position, src)
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        tick(&self.left);
+        self.file.set_len(len)
+    }
+
+    fn sync(&self) -> Result<()> {
+        tick(&self.left);
+        Ok(())
+    }
+}
+
+/// The child's part; without its variables there is nothing to do.
+#[test]
+fn child() {
+    let Ok(folder) = std::env::var(FOLDER) else { return };
+    let number = |name| std::env::var(name).unwrap().parse::<u64>().unwrap();
+    let left = Arc::new(AtomicU64::new(number(MOMENT)));
+    let scene = SCENES.get(usize::try_from(number(SCENE)).unwrap()).unwrap();
+    let dir = Deadly { folder: Arc::new(Folder::open(folder).unwrap()), left };
+    let mut table = Table::edit_in_dir(Arc::new(dir), &OpenOptions::new()).unwrap();
+    scene.change(&mut table).unwrap();
+    table.close().unwrap();
+}
+
+/// What we see, which must be the right rows of all columns.
+fn ours(path: &Path) -> State {
+    let table = Table::open(path).unwrap_or_else(|error| panic!("{error}"));
+    let columns = table.arrays().into_iter().map(|(name, array)| (name, array.to_vec().unwrap()));
+    state(table.len(), columns.collect())
+}
+
+/// What the peer sees, likewise.
+fn theirs(peer: &mut LegacyPeer, path: &Path) -> State {
+    let table = peer.bcolz_read_table(path).unwrap_or_else(|words| panic!("{words}"));
+    state(table.len, table.names.into_iter().zip(table.columns).collect())
+}
+
+fn state(rows: u64, columns: Vec<(String, Vec<u8>)>) -> State {
+    let known = ["a", "b", "c", "d", "beta"];
+    let names = columns.into_iter().map(|(name, bytes)| {
+        assert!(bytes == content(&name, 0..rows), "column {name} of {rows} rows is wrong");
+        *known.iter().find(|known| **known == name).unwrap()
+    });
+    State { rows, names: names.collect() }
+}
+
+/// Runs the child up to a moment; true when it came to its end.
+fn run_child(scene: usize, path: &Path, moment: u64) -> bool {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child"])
+        .env(FOLDER, path)
+        .env(SCENE, scene.to_string())
+        .env(MOMENT, moment.to_string())
+        .output()
+        .unwrap();
+    let killed = child.status.signal() == Some(KILLED);
+    assert!(killed || child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    !killed
+}
+
+/// Kills the child at every moment, and counts in how many of them we saw the old state.
+fn run_scene(number: usize, scene: Scene, peer: &mut LegacyPeer) -> (u64, u64) {
+    let old = State { rows: OLD, names: vec!["a", "b", "c"] };
+    let new = scene.new_state();
+    let (mut saw_old, mut saw_new) = (0, 0);
+    for moment in 0.. {
+        let scratch = Scratch::new();
+        let path = scratch.path("t.bcolz");
+        prepare(&path);
+        let ended = run_child(number, &path, moment);
+        let what = format!("{scene:?}, moment {moment}");
+        let found = ours(&path);
+        assert!(found == old || found == new, "{what}: we see {found:?}");
+        saw_old += u64::from(found == old);
+        saw_new += u64::from(found == new);
+        // bcolz finds a column by its name, so a new name is the one thing that it can see half done.
+        if scene != Scene::Rename || !path.join(".b2commit").exists() {
+            let seen = theirs(peer, &path);
+            assert!(seen == old || seen == new, "{what}: bcolz sees {seen:?}");
+        }
+        // The next writer completes what was begun, and from then on both see the same.
+        let quick = OpenOptions::new().with_durability(Durability::Process);
+        Table::edit_with(&path, &quick).unwrap().close().unwrap();
+        assert!(!path.join(".b2commit").exists(), "{what}");
+        assert_eq!((ours(&path), theirs(peer, &path)), (found.clone(), found), "{what}");
+        if ended {
+            assert_eq!(ours(&path), new, "{what}");
+            return (saw_old, saw_new);
+        }
+    }
+    unreachable!("a child ends some time")
+}
+
+#[test]
+fn a_killed_writer_leaves_the_old_table_or_the_new_one() {
+    let mut peer = LegacyPeer::spawn();
+    for (number, scene) in SCENES.into_iter().enumerate() {
+        let (old, new) = run_scene(number, scene, &mut peer);
+        assert!(old > 3 && new > 1, "{scene:?}: {old} moments old, {new} new");
+    }
+}
