@@ -24,6 +24,7 @@
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
 //! | [`detect`] | what a file, folder or buffer is, by content |
 //! | [`npy`] | the header of NumPy's own files |
+//! | [`table`] | rows in columns: conditions, scans, sums, groups, orders |
 //!
 //! The crate forbids `unsafe`, has no global state, reads no environment variables, and treats
 //! every input as hostile: bad bytes give an [`Error`], never a panic, and [`Limits`] bound what
@@ -58,6 +59,7 @@ mod registry;
 mod schunk;
 pub mod store;
 mod superfile;
+pub mod table;
 mod wire;
 
 pub use block_shape::BlockShape;

@@ -27,6 +27,7 @@ const LAYERS: &[&str] = &[
     "frame",
     "superfile",
     "schunk",
+    "table",
     "bloscpack",
     "bcolz",
     "nd",

@@ -122,6 +122,15 @@ impl TimeUnit {
     }
 }
 
+impl TimeBase {
+    /// The base of a code or a name, in the singular or the plural: `s`, `second`, `seconds`.
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        let named = |name: &str| name == word || name.strip_suffix('s') == Some(word);
+        let found = BASES.iter().find(|(_, code, name)| *code == word || named(name));
+        found.map(|(base, ..)| *base).filter(|base| *base != Self::Generic)
+    }
+}
+
 impl fmt::Display for TimeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = BASES.iter().find(|(base, ..)| *base == self.base).map_or("", |base| base.1);

@@ -109,7 +109,7 @@ fn short(value: &impl std::fmt::Debug) -> String {
 }
 
 /// A 16-bit float, exactly.
-fn half(bits: u16) -> f32 {
+pub(crate) fn half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 0x1f, bits & 0x3ff);
     let magnitude = match exponent {
         0 => f32::from(fraction) * 2f32.powi(-24),
