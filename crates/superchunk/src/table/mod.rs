@@ -20,18 +20,29 @@
 //! # Ok::<(), superchunk::Error>(())
 //! ```
 
+mod aggregate;
 mod bounds;
 mod expr;
+mod group;
+mod keys;
 mod memory;
+mod number;
 mod params;
 mod scan;
+mod sidecar;
+mod sort;
 mod source;
 mod suggest;
 mod values;
 
+pub use aggregate::Summary;
 pub use bounds::{BoundRange, Bounds, of_chunk as chunk_bounds, of_column as column_bounds};
 pub use expr::{Const, Expr};
+pub use group::{Aggregate, Measure};
 pub use memory::MemoryTable;
+pub use number::Number;
 pub use params::Params;
 pub use scan::{Batch, Batches, ColumnData, Scan, ScanStats, scan};
+pub use sidecar::{BoundsFile, ChunkToken};
+pub use sort::SortBy;
 pub use source::{Column, Source};

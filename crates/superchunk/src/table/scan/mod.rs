@@ -200,6 +200,11 @@ impl<'a> Scan<'a> {
         })
     }
 
+    /// The source.
+    pub(crate) fn source(&self) -> &'a dyn Source {
+        self.source
+    }
+
     /// The columns that are read, in order.
     pub(crate) fn wanted(&self) -> Result<Vec<usize>> {
         let known = self.source.columns();
