@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use superchunk::blsk::{Array, Attribute, OpenOptions, Options, Order, Reserve, Table};
+use superchunk::blsk::{Array, Attribute, Options, Order, Reserve, Table};
 use superchunk::frame::Durability;
 use superchunk::store::{Dir, MemoryFolder};
-use superchunk::{Codec, CompressOptions, DType, ErrorKind, Executor, Filter, Limits};
+use superchunk::{Codec, CompressOptions, DType, ErrorKind, Executor, Filter, Limits, OpenOptions};
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
@@ -22,11 +22,12 @@ fn handle(folder: &MemoryFolder) -> Arc<dyn Dir> {
 }
 
 fn edit(folder: &MemoryFolder) -> Table {
-    OpenOptions::new().edit_table_in(handle(folder)).unwrap()
+    Table::edit_in_dir(handle(folder), &OpenOptions::new()).unwrap()
 }
 
 /// What a table must hold: the bytes of each column.
 struct Model {
+    names: Vec<String>,
     columns: Vec<Vec<u8>>,
     row_lens: Vec<usize>,
     rows: usize,
@@ -35,7 +36,8 @@ struct Model {
 impl Model {
     fn check(&self, table: &Table, rng: &mut Rng, step: &str) {
         assert_eq!(table.len(), self.rows as u64, "{step}");
-        for (column, (bytes, len)) in self.columns.iter().zip(&self.row_lens).enumerate() {
+        for (column, (bytes, len)) in self.names.iter().zip(self.columns.iter().zip(&self.row_lens))
+        {
             let mut found = vec![0; bytes.len()];
             table.read_rows(column, 0..self.rows as u64, &mut found).unwrap();
             assert!(found == *bytes, "{step}: column {column}");
@@ -65,10 +67,11 @@ fn random_changes(columns: &[(&str, &str)], row_shape: &[u64], options: &Options
     let folder = MemoryFolder::new();
     let typed: Vec<(&str, DType)> =
         columns.iter().map(|(name, text)| (*name, dtype(text))).collect();
-    let mut table = Table::create_in(handle(&folder), &typed, row_shape, options).unwrap();
+    let mut table = Table::create_in_dir(handle(&folder), &typed, row_shape, options).unwrap();
     let count = typed.len();
-    let row_lens: Vec<usize> = (0..count).map(|column| table.row_len(column)).collect();
-    let mut model = Model { columns: vec![Vec::new(); count], row_lens, rows: 0 };
+    let names: Vec<String> = table.names().map(str::to_owned).collect();
+    let row_lens: Vec<usize> = names.iter().map(|name| table.row_size(name).unwrap()).collect();
+    let mut model = Model { names, columns: vec![Vec::new(); count], row_lens, rows: 0 };
     let mut rng = Rng::new(seed);
     for step in 0..60 {
         let told = format!("{options:?} seed {seed} step {step}");
@@ -78,7 +81,12 @@ fn random_changes(columns: &[(&str, &str)], row_shape: &[u64], options: &Options
                 let parts: Vec<Vec<u8>> = (0..count)
                     .map(|c| mixed(rows * model.row_lens[c], 4, rng.next_u64()))
                     .collect();
-                let slices: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+                let slices: Vec<(&str, &[u8])> = model
+                    .names
+                    .iter()
+                    .zip(&parts)
+                    .map(|(n, part)| (n.as_str(), part.as_slice()))
+                    .collect();
                 table.append(&slices).unwrap();
                 model.columns.iter_mut().zip(&parts).for_each(|(all, part)| all.extend(part));
                 model.rows += rows;
@@ -88,14 +96,15 @@ fn random_changes(columns: &[(&str, &str)], row_shape: &[u64], options: &Options
                 let (len, start) = (model.row_lens[column], rng.index(model.rows + 1));
                 let rows = rng.index(model.rows - start + 1);
                 let bytes = mixed(rows * len, 4, rng.next_u64());
-                table.write_rows(column, start as u64, &bytes).unwrap();
+                table.write_rows(&model.names[column], start as u64, &bytes).unwrap();
                 model.columns[column][start * len..(start + rows) * len].copy_from_slice(&bytes);
             }
             5 => {
-                let rows = model.rows - rng.index(model.rows / 4 + 1);
-                table.truncate(rows as u64).unwrap();
+                let rows =
+                    (model.rows + rng.index(9)).saturating_sub(rng.index(model.rows / 4 + 9));
+                table.resize(rows as u64).unwrap();
                 for (bytes, len) in model.columns.iter_mut().zip(&model.row_lens) {
-                    bytes.truncate(rows * len);
+                    bytes.resize(rows * len, 0);
                 }
                 model.rows = rows;
             }
@@ -108,7 +117,7 @@ fn random_changes(columns: &[(&str, &str)], row_shape: &[u64], options: &Options
         model.check(&table, &mut rng, &told);
     }
     table.close().unwrap();
-    let reader = OpenOptions::new().open_table_in(handle(&folder)).unwrap();
+    let reader = Table::open_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
     model.check(&reader, &mut rng, "at the end");
 }
 
@@ -145,25 +154,26 @@ fn every_codec_and_filter_of_blosc1_writes_columns() {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]] {
             let compress = CompressOptions::new(1).with_codec(codec).with_filters(filters);
-            let options = Options::default().with_compression(compress).with_chunk_rows(1000);
+            let options = Options::default().with_compress(compress).with_chunk_rows(1000);
             let folder = MemoryFolder::new();
             let bytes = mixed(4 * 5555, 4, 1);
             let mut array =
-                Array::create_in(handle(&folder), &dtype("<u4"), &[], &options).unwrap();
-            array.append_rows(&bytes).unwrap();
+                Array::create_in_dir(handle(&folder), &dtype("<u4"), &[], &options).unwrap();
+            array.append(&bytes).unwrap();
             array.close().unwrap();
-            let array = OpenOptions::new()
-                .with_executor(Executor::threads(2))
-                .open_array_in(handle(&folder))
-                .unwrap();
+            let array = Array::open_in_dir(
+                handle(&folder),
+                &OpenOptions::new().with_executor(Executor::threads(2)),
+            )
+            .unwrap();
             let mut found = vec![0; bytes.len()];
             array.read_rows(0..5555, &mut found).unwrap();
             assert!(found == bytes, "{codec:?}");
         }
     }
     let lossy = CompressOptions::new(4).with_filters([Filter::TruncPrec(5)]);
-    let options = Options::default().with_compression(lossy);
-    let made = Array::create_in(handle(&MemoryFolder::new()), &dtype("<f4"), &[], &options);
+    let options = Options::default().with_compress(lossy);
+    let made = Array::create_in_dir(handle(&MemoryFolder::new()), &dtype("<f4"), &[], &options);
     assert_eq!(made.unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
 
@@ -173,9 +183,10 @@ fn an_edit_that_fits_stays_in_place_and_another_rewrites_one_file() {
         let folder = MemoryFolder::new();
         let options =
             Options::default().with_chunk_rows(1000).with_superchunk_size(4).with_reserve(reserve);
-        let mut array = Array::create_in(handle(&folder), &dtype("<u8"), &[], &options).unwrap();
+        let mut array =
+            Array::create_in_dir(handle(&folder), &dtype("<u8"), &[], &options).unwrap();
         let numbers: Vec<u64> = (0..8000).collect();
-        array.append_rows(bytemuck::cast_slice(&numbers)).unwrap();
+        array.append(bytemuck::cast_slice(&numbers)).unwrap();
         array.commit().unwrap();
         assert_eq!(array.updates().added, 8);
         array.write_rows(1500, bytemuck::cast_slice(&[seed; 20])).unwrap();
@@ -195,11 +206,11 @@ fn an_edit_that_fits_stays_in_place_and_another_rewrites_one_file() {
 fn the_last_chunk_grows_and_more_follow_without_a_rewrite() {
     let folder = MemoryFolder::new();
     let options = Options::default().with_chunk_rows(100).with_superchunk_size(64);
-    let mut array = Array::create_in(handle(&folder), &dtype("<u4"), &[], &options).unwrap();
+    let mut array = Array::create_in_dir(handle(&folder), &dtype("<u4"), &[], &options).unwrap();
     let mut all = Vec::new();
     for step in 0..100u64 {
         let part = mixed(4 * 37, 4, step);
-        array.append_rows(&part).unwrap();
+        array.append(&part).unwrap();
         array.commit().unwrap();
         all.extend(part);
     }
@@ -216,11 +227,11 @@ fn one_writer_keeps_the_other_out_and_readers_cannot_write() {
     let columns = [("a", dtype("<i4"))];
     let mut table = Table::create(&path, &columns, &[], &Options::default()).unwrap();
     assert_eq!(Table::edit(&path).unwrap_err().kind(), ErrorKind::Locked);
-    table.append(&[&[0; 40]]).unwrap();
+    table.append(&[("a", &[0; 40])]).unwrap();
     table.close().unwrap();
     let mut reader = Table::open(&path).unwrap();
-    assert_eq!(reader.append(&[&[0; 4]]).unwrap_err().kind(), ErrorKind::InvalidArgument);
-    let refused = reader.set_attribute("x", 1i64.into());
+    assert_eq!(reader.append(&[("a", &[0; 4])]).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    let refused = reader.set_attr("x", 1i64);
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgument);
     assert_eq!(Array::open(&path).unwrap_err().kind(), ErrorKind::InvalidArgument);
     Table::edit(&path).unwrap();
@@ -235,25 +246,28 @@ fn wrong_arguments_are_refused_and_change_nothing() {
     let folder = MemoryFolder::new();
     let columns = [("a", dtype("<i4")), ("b", dtype("<i2"))];
     let options = Options::default().with_durability(Durability::Process);
-    let mut table = Table::create_in(handle(&folder), &columns, &[], &options).unwrap();
-    table.append(&[&[1; 40], &[2; 20]]).unwrap();
+    let mut table = Table::create_in_dir(handle(&folder), &columns, &[], &options).unwrap();
+    table.append(&[("b", &[2; 20]), ("a", &[1; 40])]).unwrap();
     let kind = |result: superchunk::Result<()>| result.unwrap_err().kind();
     let invalid = ErrorKind::InvalidArgument;
-    assert_eq!(kind(table.append(&[&[1; 40]])), invalid);
-    assert_eq!(kind(table.append(&[&[1; 40], &[2; 22]])), invalid);
-    assert_eq!(kind(table.append(&[&[1; 41], &[2; 20]])), invalid);
-    assert_eq!(kind(table.write_rows(0, 9, &[0; 8])), invalid);
-    assert_eq!(kind(table.write_rows(2, 0, &[0; 8])), invalid);
-    assert_eq!(kind(table.read_rows(0, 0..11, &mut [0; 44])), invalid);
-    assert_eq!(kind(table.read_rows(0, 0..10, &mut [0; 44])), invalid);
-    assert!(table.read::<i64>(0, 0..10).is_err());
-    assert_eq!(table.read::<i16>(1, 8..10).unwrap(), [0x202; 2]);
+    assert_eq!(kind(table.append(&[("a", &[1; 40])])), invalid);
+    assert_eq!(kind(table.append(&[("a", &[1; 40]), ("a", &[1; 40])])), invalid);
+    assert_eq!(kind(table.append(&[("a", &[1; 40]), ("b", &[2; 22])])), invalid);
+    assert_eq!(kind(table.append(&[("a", &[1; 41]), ("b", &[2; 20])])), invalid);
+    assert_eq!(kind(table.write_rows("a", 9, &[0; 8])), invalid);
+    assert_eq!(kind(table.write_rows("c", 0, &[0; 8])), ErrorKind::NotFound);
+    assert_eq!(kind(table.read_rows("a", 0..11, &mut [0; 44])), invalid);
+    assert_eq!(kind(table.read_rows("a", 0..10, &mut [0; 44])), invalid);
+    assert_eq!(kind(table.write_items("a", 0, &[1i64])), invalid);
+    assert_eq!(kind(table.trim(11)), invalid);
+    assert!(table.read::<i64>("a", 0..10).is_err());
+    assert_eq!(table.read::<i16>("b", 8..10).unwrap(), [0x202; 2]);
     assert_eq!(table.len(), 10);
     for columns in
         [["a", "a"], ["a", "A"], ["a", "a/b"], ["a", "../b"], ["a", "__1__.bin"], ["a", ""]]
     {
         let columns = columns.map(|name| (name, dtype("<i4")));
-        let made = Table::create_in(handle(&MemoryFolder::new()), &columns, &[], &options);
+        let made = Table::create_in_dir(handle(&MemoryFolder::new()), &columns, &[], &options);
         assert_eq!(made.unwrap_err().kind(), invalid);
     }
 }
@@ -262,7 +276,7 @@ fn wrong_arguments_are_refused_and_change_nothing() {
 fn attributes_of_every_type_are_kept() {
     let folder = MemoryFolder::new();
     let mut array =
-        Array::create_in(handle(&folder), &dtype("<i4"), &[], &Options::default()).unwrap();
+        Array::create_in_dir(handle(&folder), &dtype("<i4"), &[], &Options::default()).unwrap();
     let big = Attribute::Items {
         dtype: dtype(">i2"),
         shape: vec![2, 2],
@@ -280,18 +294,18 @@ fn attributes_of_every_type_are_kept() {
         ("empty", Attribute::array::<u8>(&[])),
     ];
     for (name, value) in &kept {
-        array.set_attribute(name, value.clone()).unwrap();
+        array.set_attr(name, value.clone()).unwrap();
     }
-    array.set_attribute("gone", 1i64.into()).unwrap();
-    assert!(array.remove_attribute("gone").unwrap());
-    assert!(!array.remove_attribute("gone").unwrap());
+    array.set_attr("gone", 1i64).unwrap();
+    assert!(array.remove_attr("gone").unwrap());
+    assert!(!array.remove_attr("gone").unwrap());
     drop(array);
-    let array = OpenOptions::new().open_array_in(handle(&folder)).unwrap();
-    let found: Vec<(&str, Attribute)> = array.attributes().collect();
+    let array = Array::open_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
+    let found: Vec<(&str, Attribute)> = array.attrs().collect();
     assert_eq!(found, kept);
-    assert_eq!(array.attribute("grid").unwrap().to_string(), "[[1, 2], [-1, 256]]");
-    assert_eq!(array.attribute("ids").unwrap().as_f64(), None);
-    assert_eq!(array.attribute("temperature").unwrap().as_f64(), Some(23.5));
+    assert_eq!(array.attr("grid").unwrap().to_string(), "[[1, 2], [-1, 256]]");
+    assert_eq!(array.attr("ids").unwrap().as_f64(), None);
+    assert_eq!(array.attr("temperature").unwrap().as_f64(), Some(23.5));
 }
 
 /// Replaces a file of a tree.
@@ -305,18 +319,17 @@ fn put(folder: &MemoryFolder, part: &str, name: &str, text: &str) {
 fn rows_that_differ_are_refused_unless_recovery_is_asked_for() {
     let folder = MemoryFolder::new();
     let options = Options::default().with_chunk_rows(10);
-    let mut array = Array::create_in(handle(&folder), &dtype("<i4"), &[], &options).unwrap();
-    array.append_rows(&[7; 400]).unwrap();
+    let mut array = Array::create_in_dir(handle(&folder), &dtype("<i4"), &[], &options).unwrap();
+    array.append(&[7; 400]).unwrap();
     array.close().unwrap();
     put(&folder, "meta", "nrows", "55\n");
-    let error = OpenOptions::new().open_array_in(handle(&folder)).unwrap_err();
+    let error = Array::open_in_dir(handle(&folder), &OpenOptions::new()).unwrap_err();
     assert_eq!((error.kind(), error.place().unwrap().field), (ErrorKind::Corrupt, "nrows"));
-    let recovering = OpenOptions::new().with_recovery(true);
-    let mut array = recovering.edit_array_in(handle(&folder)).unwrap();
+    let mut array = Array::recover_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
     assert_eq!(array.read::<i32>(0..55).unwrap(), [0x0707_0707; 55]);
-    array.append_rows(&[1; 20]).unwrap();
+    array.append(&[1; 20]).unwrap();
     array.close().unwrap();
-    let array = OpenOptions::new().open_array_in(handle(&folder)).unwrap();
+    let array = Array::open_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
     assert_eq!(array.read::<i32>(54..57).unwrap(), [0x0707_0707, 0x0101_0101, 0x0101_0101]);
 }
 
@@ -324,8 +337,8 @@ fn rows_that_differ_are_refused_unless_recovery_is_asked_for() {
 fn a_tree_that_claims_much_takes_little_memory() {
     let folder = MemoryFolder::new();
     let mut array =
-        Array::create_in(handle(&folder), &dtype("<i4"), &[], &Options::default()).unwrap();
-    array.append_rows(&[7; 400]).unwrap();
+        Array::create_in_dir(handle(&folder), &dtype("<i4"), &[], &Options::default()).unwrap();
+    array.append(&[7; 400]).unwrap();
     array.close().unwrap();
     let meta = folder.open_folder("meta").unwrap();
     let storage = meta.open("storage").unwrap();
@@ -341,7 +354,8 @@ fn a_tree_that_claims_much_takes_little_memory() {
             put(&folder, "meta", "storage", &claimed);
             put(&folder, "meta", "nrows", rows);
             let limits = Limits::default().with_max_metadata(1 << 20);
-            let opened = OpenOptions::new().with_limits(limits).open_array_in(handle(&folder));
+            let opened =
+                Array::open_in_dir(handle(&folder), &OpenOptions::new().with_limits(limits));
             let Ok(array) = opened else { continue };
             assert!(array.read::<i32>(0..50_000_000).is_err());
             assert!(array.read_rows(99_999_990..99_999_991, &mut [0; 4]).is_err());

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use superchunk::blsk::{Array, OpenOptions, Options, Reserve, Table};
+use superchunk::blsk::{Array, Options, Reserve, Table};
 use superchunk::store::{Dir, MemoryFolder};
-use superchunk::{DType, ErrorKind, Limits, Result};
+use superchunk::{DType, ErrorKind, Limits, OpenOptions, Result};
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
 use superchunk_testkit::vectors;
 
@@ -46,24 +46,24 @@ fn folder(files: &Files, replaced: usize, content: &[u8]) -> MemoryFolder {
 fn read_all(root: &MemoryFolder) -> Result<Vec<Vec<u8>>> {
     let limits = Limits::default().with_max_decoded(1 << 22).with_max_metadata(1 << 20);
     let options = OpenOptions::new().with_limits(limits);
-    let array = options.open_array_in(Arc::new(root.clone()));
+    let array = Array::open_in_dir(Arc::new(root.clone()), &options);
     if let Ok(array) = &array {
-        array.attributes().for_each(drop);
-        let mut bytes = vec![0; buffer(array.len(), array.row_len())];
+        array.attrs().for_each(drop);
+        let mut bytes = vec![0; buffer(array.len(), array.row_size())];
         array.read_rows(0..array.len(), &mut bytes)?;
         return Ok(vec![bytes]);
     }
-    let table = match options.open_table_in(Arc::new(root.clone())) {
+    let table = match Table::open_in_dir(Arc::new(root.clone()), &options) {
         Err(error) if error.kind() == ErrorKind::InvalidArgument => {
             return array.map(|_| Vec::new());
         }
         table => table?,
     };
-    let read = |column: usize| {
-        let mut bytes = vec![0; buffer(table.len(), table.row_len(column))];
-        table.read_rows(column, 0..table.len(), &mut bytes).map(|()| bytes)
+    let read = |name: &str| {
+        let mut bytes = vec![0; buffer(table.len(), table.row_size(name)?)];
+        table.read_rows(name, 0..table.len(), &mut bytes).map(|()| bytes)
     };
-    (0..table.names().len()).map(read).collect()
+    table.names().map(read).collect()
 }
 
 /// What is claimed may be much more than what is there.
@@ -121,21 +121,21 @@ fn missing_files_and_folders_are_named() {
     let columns = [("g/a", DType::parse("<i4").unwrap())];
     let options = Options::default().with_chunk_rows(10).with_reserve(Reserve::None);
     let root = MemoryFolder::new();
-    let mut table = Table::create_in(Arc::new(root.clone()), &columns, &[], &options).unwrap();
-    table.append(&[&[7; 4 * 200]]).unwrap();
+    let mut table = Table::create_in_dir(Arc::new(root.clone()), &columns, &[], &options).unwrap();
+    table.append(&[("g/a", &[7; 4 * 200])]).unwrap();
     table.close().unwrap();
     let folder = root.open_folder("data").unwrap().open_folder("g").unwrap();
     folder.open_folder("a").unwrap().remove("__2__.bin").unwrap();
-    let table = OpenOptions::new().open_table_in(Arc::new(root.clone())).unwrap();
-    assert_eq!(table.read::<i32>(0, 0..160).unwrap(), [0x0707_0707; 160]);
-    let error = table.read::<i32>(0, 160..161).unwrap_err();
+    let table = Table::open_in_dir(Arc::new(root.clone()), &OpenOptions::new()).unwrap();
+    assert_eq!(table.read::<i32>("g/a", 0..160).unwrap(), [0x0707_0707; 160]);
+    let error = table.read::<i32>("g/a", 160..161).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.to_string().contains("data/g/a/__2__.bin"), "{error}");
     folder.remove_folder("a").unwrap();
-    let error = OpenOptions::new().open_table_in(Arc::new(root.clone())).unwrap_err();
+    let error = Table::open_in_dir(Arc::new(root.clone()), &OpenOptions::new()).unwrap_err();
     assert!(error.to_string().contains("data/g/a"), "{error}");
     root.remove_folder("meta").unwrap();
-    let error = OpenOptions::new().open_array_in(Arc::new(root)).unwrap_err();
+    let error = Array::open_in_dir(Arc::new(root), &OpenOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(Array::open("/nowhere/at/all").is_err());
 }

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use superchunk::blsk::{OpenOptions, Options, Reserve, Table};
+use superchunk::blsk::{Options, Reserve, Table};
 use superchunk::store::{Dir, Memory, MemoryFolder, ReadAt, WriteAt};
-use superchunk::{DType, Error, ErrorKind, Result};
+use superchunk::{DType, Error, ErrorKind, OpenOptions, Result};
 use superchunk_testkit::samples::mixed;
 
 /// What is done to a tree; files have numbers, because names change.
@@ -221,11 +221,11 @@ impl Image {
 type Rows = Vec<Vec<u8>>;
 
 fn rows_of(table: &Table) -> Result<Rows> {
-    let read = |column: usize| {
-        let mut bytes = vec![0; usize::try_from(table.len()).unwrap() * table.row_len(column)];
-        table.read_rows(column, 0..table.len(), &mut bytes).map(|()| bytes)
+    let read = |name: &str| {
+        let mut bytes = vec![0; usize::try_from(table.len()).unwrap() * table.row_size(name)?];
+        table.read_rows(name, 0..table.len(), &mut bytes).map(|()| bytes)
     };
-    (0..2).map(read).collect()
+    table.names().map(read).collect()
 }
 
 /// What a reader finds, and what a writer leaves to the next reader.
@@ -246,36 +246,41 @@ fn read(names: &Names, files: &Files) -> Result<[Rows; 3]> {
         dir.create(name)?.write_at(0, &files[number])?;
     }
     let options = OpenOptions::new();
-    let first = rows_of(&options.open_table_in(Arc::new(folder.clone()))?)?;
-    let second = rows_of(&options.edit_table_in(Arc::new(folder.clone()))?)?;
-    let third = rows_of(&options.open_table_in(Arc::new(folder))?)?;
+    let first = rows_of(&Table::open_in_dir(Arc::new(folder.clone()), &options)?)?;
+    let second = rows_of(&Table::edit_in_dir(Arc::new(folder.clone()), &options)?)?;
+    let third = rows_of(&Table::open_in_dir(Arc::new(folder), &options)?)?;
     Ok([first, second, third])
+}
+
+fn append(table: &mut Table, rows: usize, seed: u64) {
+    let (a, b) = (mixed(4 * rows, 4, seed), mixed(8 * rows, 8, seed));
+    table.append(&[("a", &a), ("g/b", &b)]).unwrap();
 }
 
 /// All changes there are, a commit after each.
 fn write_states(recorder: &Recorder, options: &Options) -> Vec<Rows> {
     let columns = [("a", DType::parse("<i4").unwrap()), ("g/b", DType::parse("<f8").unwrap())];
     let dir: Arc<dyn Dir> = Arc::new(recorder.clone());
-    let mut table = Table::create_in(dir.clone(), &columns, &[], options).unwrap();
+    let mut table = Table::create_in_dir(dir.clone(), &columns, &[], options).unwrap();
     let mut states = Vec::new();
-    for step in 0..24u64 {
+    for step in 0..16u64 {
         let rows = table.len();
         match step % 6 {
-            0 | 3 => table.append(&[&mixed(4 * 170, 4, step), &mixed(8 * 170, 8, step)]).unwrap(),
-            1 => table.append(&[&mixed(4 * 9, 4, step), &mixed(8 * 9, 8, step)]).unwrap(),
-            2 => table.write_rows(1, rows / 2, &mixed(8 * 3, 8, step)).unwrap(),
+            0 | 3 => append(&mut table, 170, step),
+            1 => append(&mut table, 9, step),
+            2 => table.write_rows("g/b", rows / 2, &mixed(8 * 3, 8, step)).unwrap(),
             4 => {
-                table.write_rows(0, 3, &mixed(4 * 80, 4, step)).unwrap();
-                table.write_rows(1, rows - 5, &mixed(8 * 5, 8, step)).unwrap();
+                table.write_rows("a", 3, &mixed(4 * 80, 4, step)).unwrap();
+                table.write_rows("g/b", rows - 5, &mixed(8 * 5, 8, step)).unwrap();
             }
-            _ => table.truncate(rows - rows / 3).unwrap(),
+            _ => table.trim(rows / 3).unwrap(),
         }
         table.commit().unwrap();
         recorder.note(Operation::Committed(states.len()));
         states.push(rows_of(&table).unwrap());
         if step % 5 == 4 {
             table.close().unwrap();
-            table = OpenOptions::new().edit_table_in(dir.clone()).unwrap();
+            table = Table::edit_in_dir(dir.clone(), &OpenOptions::new()).unwrap();
         }
     }
     states
@@ -305,7 +310,7 @@ fn check(image: &Image, committed: Option<usize>, states: &[Rows], torn: bool) -
 
 #[test]
 fn a_writer_stopped_anywhere_leaves_the_old_rows_or_the_new() {
-    for reserve in [Reserve::None, Reserve::Part(8), Reserve::Full] {
+    for reserve in [Reserve::None, Reserve::Part(8)] {
         let recorder = Recorder::default();
         let options =
             Options::default().with_chunk_rows(25).with_superchunk_size(3).with_reserve(reserve);

@@ -1,15 +1,17 @@
 //! An array: one column, whose rows may have a shape.
 
+use std::borrow::Cow;
 use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
 
 use super::attributes::{Attribute, Attributes};
-use super::options::{NAMELESS, OpenOptions, Options};
-use super::tree::Tree;
+use super::options::Options;
+use super::tree::{Mode, NAMELESS, Tree};
 use crate::dtype::{ByteOrder, DType, Element};
 use crate::error::{Error, Result};
+use crate::schunk::OpenOptions;
 use crate::store::Dir;
 #[cfg(any(unix, windows))]
 use crate::store::Folder;
@@ -25,9 +27,9 @@ use crate::superfile::{Leaf, Updates};
 /// # let path = folder.join("heights");
 ///
 /// let mut heights = Array::create(&path, &DType::of::<f32>(), &[3], &Options::default())?;
-/// heights.append_rows(bytemuck::cast_slice(&[1.5f32; 3000]))?;
-/// heights.write_rows(10, bytemuck::cast_slice(&[0.0f32, 1.0, 2.0]))?;
-/// heights.set_attribute("unit", "metre".into())?;
+/// heights.append_items(&[1.5f32; 3000])?;
+/// heights.write_items(10, &[0.0f32, 1.0, 2.0])?;
+/// heights.set_attr("unit", "metre")?;
 /// heights.commit()?;
 /// # drop(heights);
 ///
@@ -62,7 +64,7 @@ impl Array {
     }
 
     /// Makes an empty array in any folder, which must be empty.
-    pub fn create_in(
+    pub fn create_in_dir(
         dir: Arc<dyn Dir>,
         dtype: &DType,
         row_shape: &[u64],
@@ -85,13 +87,47 @@ impl Array {
     /// Opens an array for reading.
     #[cfg(any(unix, windows))]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        OpenOptions::new().open_array(path)
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same with other options than the default ones.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), options, Mode::Read)?)
     }
 
     /// Opens an array for reading and writing. Another writer of this kind is kept out.
     #[cfg(any(unix, windows))]
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        OpenOptions::new().edit_array(path)
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// The same with other options than the default ones.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), options, Mode::Edit)?)
+    }
+
+    /// Opens an array for reading and writing whose `nrows` and shape differ, as after a crash of a writer
+    /// that is not this one: the smaller number of rows counts, and a journal beyond repair is ignored.
+    #[cfg(any(unix, windows))]
+    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), &OpenOptions::new(), Mode::Recover)?)
+    }
+
+    /// Opens an array of any folder for reading.
+    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Read)?)
+    }
+
+    /// Opens an array of any folder for reading and writing.
+    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Edit)?)
+    }
+
+    /// [`Array::recover`] for any folder.
+    pub fn recover_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Recover)?)
     }
 
     pub(super) fn of(tree: Tree) -> Result<Self> {
@@ -136,9 +172,15 @@ impl Array {
         self.len() == 0
     }
 
+    /// The shape of a row; empty for single items.
+    #[must_use]
+    pub fn row_shape(&self) -> &[u64] {
+        self.shape().get(1..).unwrap_or_default()
+    }
+
     /// The bytes of a row.
     #[must_use]
-    pub fn row_len(&self) -> usize {
+    pub fn row_size(&self) -> usize {
         self.tree.row_len(0)
     }
 
@@ -158,8 +200,14 @@ impl Array {
     }
 
     /// Appends rows.
-    pub fn append_rows(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.tree.append(&[bytes])
+    }
+
+    /// Appends rows of items of the array's type, in this machine's byte order.
+    pub fn append_items<T: Element>(&mut self, items: &[T]) -> Result<()> {
+        let bytes = stored_bytes(&self.dtype, items)?;
+        self.append(&bytes)
     }
 
     /// Overwrites rows from `start` on; they must exist.
@@ -167,29 +215,40 @@ impl Array {
         self.tree.write_rows(0, start, bytes)
     }
 
-    /// Keeps the first `rows` rows only.
-    pub fn truncate(&mut self, rows: u64) -> Result<()> {
-        self.tree.truncate(rows)
+    /// Overwrites rows with items of the array's type, in this machine's byte order.
+    pub fn write_items<T: Element>(&mut self, start: u64, items: &[T]) -> Result<()> {
+        let bytes = stored_bytes(&self.dtype, items)?;
+        self.write_rows(start, &bytes)
+    }
+
+    /// Makes it `rows` rows long: cuts, or appends zeros.
+    pub fn resize(&mut self, rows: u64) -> Result<()> {
+        self.tree.resize(rows)
+    }
+
+    /// Removes this many rows from the end.
+    pub fn trim(&mut self, count: u64) -> Result<()> {
+        self.tree.trim(count)
     }
 
     /// The names and values that users keep with the array.
-    pub fn attributes(&self) -> impl Iterator<Item = (&str, Attribute)> {
+    pub fn attrs(&self) -> impl Iterator<Item = (&str, Attribute)> {
         self.attributes.iter()
     }
 
     /// The attribute of this name.
     #[must_use]
-    pub fn attribute(&self, name: &str) -> Option<Attribute> {
+    pub fn attr(&self, name: &str) -> Option<Attribute> {
         self.attributes.get(name)
     }
 
     /// Sets an attribute. It is stored at once.
-    pub fn set_attribute(&mut self, name: &str, value: Attribute) -> Result<()> {
-        self.attributes.set(&self.tree.root, name, value)
+    pub fn set_attr(&mut self, name: &str, value: impl Into<Attribute>) -> Result<()> {
+        self.attributes.set(&self.tree.root, name, &value.into())
     }
 
     /// Removes an attribute; returns whether there was one.
-    pub fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+    pub fn remove_attr(&mut self, name: &str) -> Result<bool> {
         self.attributes.remove(&self.tree.root, name)
     }
 
@@ -230,6 +289,24 @@ fn has_names(tree: &Tree) -> Error {
     Error::invalid("this tree has named columns: open it as a Table").within(tree.root.name.clone())
 }
 
+/// Refuses a Rust type that is not the column's, and tells whether its bytes lie the other way round.
+fn check_type<T: Element>(dtype: &DType) -> Result<bool> {
+    let wanted = T::dtype().with_order(dtype.byte_order());
+    if wanted != *dtype {
+        return Err(Error::invalid(format!("the items are `{dtype}`, not `{wanted}`")));
+    }
+    Ok(![ByteOrder::native(), ByteOrder::Irrelevant].contains(&dtype.byte_order()))
+}
+
+/// Items of this machine's byte order as they are stored.
+pub(super) fn stored_bytes<'i, T: Element>(dtype: &DType, items: &'i [T]) -> Result<Cow<'i, [u8]>> {
+    let mut bytes = Cow::Borrowed(bytemuck::cast_slice(items));
+    if check_type::<T>(dtype)? {
+        bytes.to_mut().chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+    }
+    Ok(bytes)
+}
+
 /// Rows of a column as numbers of this machine's byte order.
 pub(super) fn read_typed<T: Element>(
     tree: &Tree,
@@ -237,10 +314,7 @@ pub(super) fn read_typed<T: Element>(
     dtype: &DType,
     rows: Range<u64>,
 ) -> Result<Vec<T>> {
-    let wanted = T::dtype().with_order(dtype.byte_order());
-    if wanted != *dtype {
-        return Err(Error::invalid(format!("the items are `{dtype}`, not `{wanted}`")));
-    }
+    let turned = check_type::<T>(dtype)?;
     let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
     let len = count.saturating_mul(tree.row_len(column));
     // The rows must be there before memory is taken for them.
@@ -249,7 +323,7 @@ pub(super) fn read_typed<T: Element>(
     let mut items: Vec<T> = bytemuck::zeroed_vec(len / size_of::<T>());
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut items);
     tree.read_rows(column, rows, bytes)?;
-    if ![ByteOrder::native(), ByteOrder::Irrelevant].contains(&dtype.byte_order()) {
+    if turned {
         bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
     }
     Ok(items)

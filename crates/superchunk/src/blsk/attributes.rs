@@ -146,11 +146,11 @@ impl Attributes {
         self.0.iter().find(|(known, _)| known == name).map(|(_, yaml)| from_yaml(yaml))
     }
 
-    pub(super) fn set(&mut self, root: &Root, name: &str, value: Attribute) -> Result<()> {
+    pub(super) fn set(&mut self, root: &Root, name: &str, value: &Attribute) -> Result<()> {
         if name.is_empty() {
             return Err(Error::invalid("an attribute needs a name"));
         }
-        let yaml = to_yaml(&value)?;
+        let yaml = to_yaml(value)?;
         let mut entries = self.0.clone();
         match entries.iter_mut().find(|(known, _)| known == name) {
             Some((_, place)) => *place = yaml,

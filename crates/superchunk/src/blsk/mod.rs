@@ -26,5 +26,5 @@ mod tree;
 pub use crate::superfile::{Order, Reserve, Updates};
 pub use array::Array;
 pub use attributes::Attribute;
-pub use options::{OpenOptions, Options};
+pub use options::Options;
 pub use table::Table;

@@ -1,21 +1,8 @@
-//! How trees are made and opened.
+//! How trees are made.
 
-#[cfg(any(unix, windows))]
-use std::path::Path;
-use std::sync::Arc;
-
-use super::tree::Tree;
-use super::{Array, Table};
-use crate::error::Result;
-use crate::exec::Executor;
 use crate::frame::Durability;
-use crate::limits::Limits;
 use crate::options::{ChunkFormat, CompressOptions};
-use crate::registry::Registry;
-use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
-use crate::superfile::{Access, Order, Reserve};
+use crate::superfile::{Order, Reserve};
 
 /// How a new tree is made.
 ///
@@ -24,7 +11,7 @@ use crate::superfile::{Access, Order, Reserve};
 /// use superchunk::{Codec, CompressOptions};
 ///
 /// let options = Options::default()
-///     .with_compression(CompressOptions::new(8).with_codec(Codec::Zstd))
+///     .with_compress(CompressOptions::new(8).with_codec(Codec::Zstd))
 ///     .with_chunk_rows(4096)
 ///     .with_reserve(Reserve::Part(4));
 /// # let _ = options;
@@ -67,7 +54,7 @@ impl Default for Options {
 impl Options {
     /// The same options with chunks compressed like this.
     #[must_use]
-    pub fn with_compression(mut self, compress: CompressOptions) -> Self {
+    pub fn with_compress(mut self, compress: CompressOptions) -> Self {
         self.compress = compress;
         self
     }
@@ -114,113 +101,3 @@ impl Options {
         self
     }
 }
-
-/// How a tree is opened.
-#[non_exhaustive]
-#[derive(Clone, Debug, Default)]
-pub struct OpenOptions {
-    /// What the tree may make the library allocate.
-    pub limits: Limits,
-    /// When a commit returns.
-    pub durability: Durability,
-    /// Who does the work.
-    pub executor: Executor,
-    /// Codecs and filters beside the built-in ones.
-    pub registry: Registry,
-    /// Whether the smaller number is taken where `nrows` and the shape differ.
-    pub recover: bool,
-}
-
-impl OpenOptions {
-    /// The default options.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The same options with other limits.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// The same options with another moment at which a commit returns.
-    #[must_use]
-    pub fn with_durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// The same options with the work done by `executor`.
-    #[must_use]
-    pub fn with_executor(mut self, executor: Executor) -> Self {
-        self.executor = executor;
-        self
-    }
-
-    /// The same options; if `nrows` and the shape differ, as after a crash of a writer that is not
-    /// this one, the smaller number of rows is taken.
-    #[must_use]
-    pub fn with_recovery(mut self, recover: bool) -> Self {
-        self.recover = recover;
-        self
-    }
-
-    /// Opens an array for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open_array(&self, path: impl AsRef<Path>) -> Result<Array> {
-        Array::of(self.at(path.as_ref(), false)?)
-    }
-
-    /// Opens an array for reading and writing. Another writer of this kind is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit_array(&self, path: impl AsRef<Path>) -> Result<Array> {
-        Array::of(self.at(path.as_ref(), true)?)
-    }
-
-    /// Opens a table for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open_table(&self, path: impl AsRef<Path>) -> Result<Table> {
-        Table::of(self.at(path.as_ref(), false)?)
-    }
-
-    /// Opens a table for reading and writing. Another writer of this kind is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit_table(&self, path: impl AsRef<Path>) -> Result<Table> {
-        Table::of(self.at(path.as_ref(), true)?)
-    }
-
-    /// Opens the array of any folder for reading.
-    pub fn open_array_in(&self, dir: Arc<dyn Dir>) -> Result<Array> {
-        Array::of(Tree::open(dir, NAMELESS.to_owned(), self, self.access(false))?)
-    }
-
-    /// Opens the array of any folder for reading and writing.
-    pub fn edit_array_in(&self, dir: Arc<dyn Dir>) -> Result<Array> {
-        Array::of(Tree::open(dir, NAMELESS.to_owned(), self, self.access(true))?)
-    }
-
-    /// Opens the table of any folder for reading.
-    pub fn open_table_in(&self, dir: Arc<dyn Dir>) -> Result<Table> {
-        Table::of(Tree::open(dir, NAMELESS.to_owned(), self, self.access(false))?)
-    }
-
-    /// Opens the table of any folder for reading and writing.
-    pub fn edit_table_in(&self, dir: Arc<dyn Dir>) -> Result<Table> {
-        Table::of(Tree::open(dir, NAMELESS.to_owned(), self, self.access(true))?)
-    }
-
-    #[cfg(any(unix, windows))]
-    fn at(&self, path: &Path, writable: bool) -> Result<Tree> {
-        let dir = Arc::new(Folder::open(path)?);
-        Tree::open(dir, path.display().to_string(), self, self.access(writable))
-    }
-
-    fn access(&self, writable: bool) -> Access {
-        Access { limits: self.limits, durability: self.durability, writable, recover: self.recover }
-    }
-}
-
-/// What a tree without a path is called in errors.
-pub(super) const NAMELESS: &str = "blsk tree";

@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::array::read_typed;
+use super::array::{read_typed, stored_bytes};
 use super::attributes::{Attribute, Attributes};
-use super::options::{NAMELESS, OpenOptions, Options};
-use super::tree::Tree;
+use super::options::Options;
+use super::tree::{Mode, NAMELESS, Tree};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::schunk::OpenOptions;
 use crate::store::Dir;
 #[cfg(any(unix, windows))]
 use crate::store::Folder;
@@ -29,13 +30,13 @@ use crate::superfile::{Leaf, Updates, check_column_name};
 /// let columns = [("id", DType::of::<u32>()), ("place/x", DType::of::<f32>()), ("place/y", DType::of::<f32>())];
 /// let mut stations = Table::create(&path, &columns, &[], &Options::default())?;
 /// let (ids, xs, ys) = ([1u32, 2], [0.5f32, 1.5], [-1.0f32, 1.0]);
-/// stations.append(&[bytemuck::cast_slice(&ids), bytemuck::cast_slice(&xs), bytemuck::cast_slice(&ys)])?;
+/// let bytes: [&[u8]; 3] = [bytemuck::cast_slice(&ids), bytemuck::cast_slice(&xs), bytemuck::cast_slice(&ys)];
+/// stations.append(&[("id", bytes[0]), ("place/x", bytes[1]), ("place/y", bytes[2])])?;
 /// stations.commit()?; // all columns at once
 /// # drop(stations);
 ///
 /// let stations = Table::open(&path)?;
-/// let y = stations.find("place/y").unwrap();
-/// assert_eq!(stations.read::<f32>(y, 0..2)?, [-1.0, 1.0]);
+/// assert_eq!(stations.read::<f32>("place/y", 0..2)?, [-1.0, 1.0]);
 /// # std::fs::remove_dir_all(&folder).unwrap();
 /// # Ok::<(), superchunk::Error>(())
 /// ```
@@ -66,7 +67,7 @@ impl Table {
     }
 
     /// Makes an empty table in any folder, which must be empty.
-    pub fn create_in(
+    pub fn create_in_dir(
         dir: Arc<dyn Dir>,
         columns: &[(&str, DType)],
         row_shape: &[u64],
@@ -79,13 +80,47 @@ impl Table {
     /// Opens a table for reading.
     #[cfg(any(unix, windows))]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        OpenOptions::new().open_table(path)
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same with other options than the default ones.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), options, Mode::Read)?)
     }
 
     /// Opens a table for reading and writing. Another writer of this kind is kept out.
     #[cfg(any(unix, windows))]
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        OpenOptions::new().edit_table(path)
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// The same with other options than the default ones.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), options, Mode::Edit)?)
+    }
+
+    /// Opens a table for reading and writing whose `nrows` and shape differ, as after a crash of a writer
+    /// that is not this one: the smaller number of rows counts, and a journal beyond repair is ignored.
+    #[cfg(any(unix, windows))]
+    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), &OpenOptions::new(), Mode::Recover)?)
+    }
+
+    /// Opens a table of any folder for reading.
+    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Read)?)
+    }
+
+    /// Opens a table of any folder for reading and writing.
+    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Edit)?)
+    }
+
+    /// [`Table::recover`] for any folder.
+    pub fn recover_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Recover)?)
     }
 
     pub(super) fn of(tree: Tree) -> Result<Self> {
@@ -99,21 +134,15 @@ impl Table {
     }
 
     /// The names of the columns, in order; those of a group are paths.
-    #[must_use]
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// The number of the column of this name.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known == name)
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.names.iter().map(String::as_str)
     }
 
     /// The type of a column's items.
-    #[must_use]
-    pub fn dtype(&self, column: usize) -> Option<&DType> {
-        self.tree.storage.columns.get(column).map(|leaf| &leaf.dtype)
+    pub fn dtype(&self, column: &str) -> Result<&DType> {
+        let number = self.find(column)?;
+        let leaf = self.tree.storage.columns.get(number);
+        leaf.map(|leaf| &leaf.dtype).ok_or_else(|| self.unknown(column))
     }
 
     /// The shape of each column; the first number is the number of rows.
@@ -140,62 +169,86 @@ impl Table {
         self.len() == 0
     }
 
-    /// The bytes of a row of a column.
+    /// The shape of a row of each column; empty for single items.
     #[must_use]
-    pub fn row_len(&self, column: usize) -> usize {
-        self.tree.row_len(column)
+    pub fn row_shape(&self) -> &[u64] {
+        self.shape().get(1..).unwrap_or_default()
+    }
+
+    /// The bytes of a row of a column.
+    pub fn row_size(&self, column: &str) -> Result<usize> {
+        Ok(self.tree.row_len(self.find(column)?))
     }
 
     /// Reads rows of a column into `dst`, in C order; it has exactly their length.
-    pub fn read_rows(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        self.tree.read_rows(column, rows, dst)
+    pub fn read_rows(&self, column: &str, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        self.tree.read_rows(self.find(column)?, rows, dst)
     }
 
     /// Rows of a column as numbers of this machine's byte order. `T` must be the column's type.
-    pub fn read<T: Element>(&self, column: usize, rows: Range<u64>) -> Result<Vec<T>> {
-        let dtype = self.dtype(column);
-        let dtype = dtype.ok_or_else(|| Error::invalid(format!("there is no column {column}")))?;
-        read_typed(&self.tree, column, dtype, rows)
+    pub fn read<T: Element>(&self, column: &str, rows: Range<u64>) -> Result<Vec<T>> {
+        read_typed(&self.tree, self.find(column)?, self.dtype(column)?, rows)
     }
 
     /// Reads single rows of a column, in the order of `rows`, into the start of `dst`.
-    pub fn gather(&self, column: usize, rows: &[u64], dst: &mut [u8]) -> Result<()> {
-        self.tree.gather(column, rows, dst)
+    pub fn gather(&self, column: &str, rows: &[u64], dst: &mut [u8]) -> Result<()> {
+        self.tree.gather(self.find(column)?, rows, dst)
     }
 
-    /// Appends rows: the bytes of each column, in order. All must have equally many rows.
-    pub fn append(&mut self, columns: &[&[u8]]) -> Result<()> {
-        self.tree.append(columns)
+    /// Appends rows: the bytes of each column, all of which must be there and have equally many rows.
+    pub fn append(&mut self, columns: &[(&str, &[u8])]) -> Result<()> {
+        let mut parts: Vec<Option<&[u8]>> = vec![None; self.names.len()];
+        for (name, bytes) in columns {
+            let number = self.find(name)?;
+            let place = parts.get_mut(number).filter(|place| place.is_none());
+            *place.ok_or_else(|| Error::invalid(format!("`{name}` is given twice")))? = Some(bytes);
+        }
+        let missing = parts.iter().zip(&self.names).find(|(part, _)| part.is_none());
+        if let Some((_, name)) = missing {
+            return Err(Error::invalid(format!("the rows have no `{name}`")));
+        }
+        self.tree.append(&parts.into_iter().flatten().collect::<Vec<_>>())
     }
 
     /// Overwrites rows of a column from `start` on; they must exist.
-    pub fn write_rows(&mut self, column: usize, start: u64, bytes: &[u8]) -> Result<()> {
-        self.tree.write_rows(column, start, bytes)
+    pub fn write_rows(&mut self, column: &str, start: u64, bytes: &[u8]) -> Result<()> {
+        self.tree.write_rows(self.find(column)?, start, bytes)
     }
 
-    /// Keeps the first `rows` rows only.
-    pub fn truncate(&mut self, rows: u64) -> Result<()> {
-        self.tree.truncate(rows)
+    /// Overwrites rows of a column with items of its type, in this machine's byte order.
+    pub fn write_items<T: Element>(&mut self, column: &str, start: u64, items: &[T]) -> Result<()> {
+        let bytes = stored_bytes(self.dtype(column)?, items)?;
+        self.write_rows(column, start, &bytes)
+    }
+
+    /// Makes it `rows` rows long: cuts, or appends zeros.
+    pub fn resize(&mut self, rows: u64) -> Result<()> {
+        self.tree.resize(rows)
+    }
+
+    /// Removes this many rows from the end.
+    pub fn trim(&mut self, count: u64) -> Result<()> {
+        self.tree.trim(count)
     }
 
     /// The names and values that users keep with the table.
-    pub fn attributes(&self) -> impl Iterator<Item = (&str, Attribute)> {
+    pub fn attrs(&self) -> impl Iterator<Item = (&str, Attribute)> {
         self.attributes.iter()
     }
 
     /// The attribute of this name.
     #[must_use]
-    pub fn attribute(&self, name: &str) -> Option<Attribute> {
+    pub fn attr(&self, name: &str) -> Option<Attribute> {
         self.attributes.get(name)
     }
 
     /// Sets an attribute. It is stored at once.
-    pub fn set_attribute(&mut self, name: &str, value: Attribute) -> Result<()> {
-        self.attributes.set(&self.tree.root, name, value)
+    pub fn set_attr(&mut self, name: &str, value: impl Into<Attribute>) -> Result<()> {
+        self.attributes.set(&self.tree.root, name, &value.into())
     }
 
     /// Removes an attribute; returns whether there was one.
-    pub fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+    pub fn remove_attr(&mut self, name: &str) -> Result<bool> {
         self.attributes.remove(&self.tree.root, name)
     }
 
@@ -219,6 +272,20 @@ impl Table {
     #[must_use]
     pub fn updates(&self) -> Updates {
         self.tree.updates()
+    }
+}
+
+impl Table {
+    fn find(&self, name: &str) -> Result<usize> {
+        let found = self.names.iter().position(|known| known == name);
+        found.ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        Error::not_found(format!(
+            "there is no column `{name}`: there are {}",
+            self.names.join(", ")
+        ))
     }
 }
 

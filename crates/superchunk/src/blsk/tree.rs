@@ -1,17 +1,21 @@
 //! What arrays and tables share: columns of equal length that are committed together.
 
 use std::ops::Range;
+#[cfg(any(unix, windows))]
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::grid::Grid;
-use super::options::{OpenOptions, Options};
+use super::options::Options;
 use crate::container::{ChunkSize, Contents, Params, Rules};
 use crate::dtype::{ByteOrder, DType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
-use crate::schunk::SuperChunk;
+use crate::schunk::{OpenOptions, SuperChunk};
 use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
 use crate::superfile::{
     Access, Column, Compression, Leaf, MAX_CHUNK, Order, Root, Storage, Updates,
 };
@@ -29,6 +33,20 @@ pub(super) struct Tree {
     /// The number of rows that the meta files agree on, if they do.
     committed: Option<u64>,
 }
+
+/// What a tree is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Reading.
+    Read,
+    /// Reading and writing.
+    Edit,
+    /// The same, after a writer that is not this one crashed.
+    Recover,
+}
+
+/// What a tree without a path is called in errors.
+pub(super) const NAMELESS: &str = "blsk tree";
 
 /// The chunks of a column.
 pub(super) enum Body {
@@ -61,13 +79,19 @@ impl Tree {
         })
     }
 
-    /// Opens a tree.
+    /// Opens the tree of a folder.
     pub(super) fn open(
         dir: Arc<dyn Dir>,
         name: String,
         options: &OpenOptions,
-        access: Access,
+        mode: Mode,
     ) -> Result<Self> {
+        let access = Access {
+            limits: options.limits,
+            durability: options.durability,
+            writable: mode != Mode::Read,
+            recover: mode == Mode::Recover,
+        };
         let told = name.clone();
         let opened = Root::open(dir, name, access).and_then(|(root, storage)| {
             Self::over(root, storage, |compress| {
@@ -77,6 +101,12 @@ impl Tree {
             })
         });
         opened.map_err(|error| error.within(told))
+    }
+
+    /// Opens the tree of a path.
+    #[cfg(any(unix, windows))]
+    pub(super) fn at(path: &Path, options: &OpenOptions, mode: Mode) -> Result<Self> {
+        Self::open(Arc::new(Folder::open(path)?), path.display().to_string(), options, mode)
     }
 
     fn over(
@@ -178,11 +208,28 @@ impl Tree {
         })
     }
 
-    /// Cuts every column to its first `rows` rows.
-    pub(super) fn truncate(&mut self, rows: u64) -> Result<()> {
-        if rows >= self.rows() {
-            return Ok(());
+    /// Makes every column `rows` rows long: cuts, or appends zeros.
+    pub(super) fn resize(&mut self, rows: u64) -> Result<()> {
+        while rows > self.rows() {
+            let band = self.storage.chunkshape.first().map_or(1, |side| (*side).max(1));
+            let missing = usize::try_from(rows - self.rows()).unwrap_or(usize::MAX).min(band);
+            let zeros: Vec<Vec<u8>> = (0..self.columns.len())
+                .map(|column| vec![0; missing * self.row_len(column)])
+                .collect();
+            self.append(&zeros.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         }
+        if rows < self.rows() { self.truncate(rows) } else { Ok(()) }
+    }
+
+    /// Removes this many rows from the end.
+    pub(super) fn trim(&mut self, count: u64) -> Result<()> {
+        let rows = self.rows().checked_sub(count).ok_or_else(|| {
+            Error::invalid(format!("{count} rows cannot be cut off {}", self.rows()))
+        })?;
+        self.resize(rows)
+    }
+
+    fn truncate(&mut self, rows: u64) -> Result<()> {
         self.change(|columns| {
             columns.iter_mut().try_for_each(|body| match body {
                 Body::Rows(chunks) => chunks.resize(rows),
