@@ -88,6 +88,12 @@ impl Pack {
         (0..self.object_count()).map(|number| self.object(number))
     }
 
+    /// Where chunk `number` begins in the file; `None` when it is not stored yet.
+    #[must_use]
+    pub fn chunk_position(&self, number: usize) -> Option<u64> {
+        self.chunks()?.chunk_position(number)
+    }
+
     /// Appends an object, which may be empty.
     pub fn append_object(&mut self, object: &[u8]) -> Result<()> {
         if !self.header.varlen {

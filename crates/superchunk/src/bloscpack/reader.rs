@@ -39,11 +39,12 @@ use crate::wire::json::Json;
 pub struct PackReader {
     trust: Trust,
     executor: Executor,
+    compress: Option<CompressOptions>,
 }
 
 impl Default for PackReader {
     fn default() -> Self {
-        Self { trust: Trust::default(), executor: Executor::inline() }
+        Self { trust: Trust::default(), executor: Executor::inline(), compress: None }
     }
 }
 
@@ -80,6 +81,13 @@ impl PackReader {
     #[must_use]
     pub fn with_executor(mut self, executor: Executor) -> Self {
         self.executor = executor;
+        self
+    }
+
+    /// The same, but what is appended is compressed like this, and not like the first chunk.
+    #[must_use]
+    pub fn with_compress(mut self, compress: CompressOptions) -> Self {
+        self.compress = Some(compress.with_format(ChunkFormat::Blosc1));
         self
     }
 
@@ -174,6 +182,7 @@ impl PackReader {
         let item_size = compress.item_size;
         let contents = contents_of(&start.header, chunks, &compress, item_size, checked)?;
         let state = layout.state();
+        let compress = self.compress.clone().filter(|_| writable).unwrap_or(compress);
         let data =
             SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, writable);
         let recovered = chunks.recovered;

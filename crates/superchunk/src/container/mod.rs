@@ -132,6 +132,11 @@ pub(crate) trait Layout: Send + Sync {
         None
     }
 
+    /// Where the chunk of `slot` begins in the one file that holds all of them, if it can be told.
+    fn position(&self, _slot: u64) -> Option<u64> {
+        None
+    }
+
     /// How many bytes behind a chunk [`check`](Layout::check) wants to see.
     fn behind(&self) -> usize {
         16

@@ -261,6 +261,10 @@ impl Layout for Packed {
         self.store.as_bytes().filter(|_| self.writer.is_none())?.get(start..)
     }
 
+    fn position(&self, slot: u64) -> Option<u64> {
+        self.base.checked_add(slot)
+    }
+
     fn extent(&self, slot: u64, next: Option<u64>) -> Result<u64> {
         let end = self.end();
         if slot >= end {

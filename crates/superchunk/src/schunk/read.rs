@@ -167,6 +167,11 @@ impl SuperChunk {
         chunk.map_err(|error| self.told(number, error))
     }
 
+    /// Where chunk `number` begins in the file of its container, if it is stored there.
+    pub(crate) fn chunk_position(&self, number: usize) -> Option<u64> {
+        self.layout.position(self.contents.entries.get(number)?.stored_slot()?)
+    }
+
     /// What chunk `number` is; only its header is read.
     pub fn chunk_header(&self, number: usize) -> Result<Header> {
         self.header(number).map_err(|error| self.told(number, error))
