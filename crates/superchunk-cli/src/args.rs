@@ -122,6 +122,13 @@ pub(crate) enum Command {
     Tune(verbs::tune::TuneArgs),
     /// List formats, codecs, filters, processor features
     Caps(verbs::caps::CapsArgs),
+    /// Speak like `blpk`: bloscpack's own commands and options
+    #[command(disable_help_flag = true)]
+    Blpk {
+        /// compress, decompress, append or info, with options; see `superchunk blpk --help`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
     /// Print the completions for a shell
     Completions(verbs::manual::CompletionsArgs),
     /// Print the manual page

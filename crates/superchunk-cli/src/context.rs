@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use superchunk::bloscpack::PackReader;
 use superchunk::{Executor, Limits, OpenOptions, SuperChunk};
 
 use crate::args::Global;
@@ -40,6 +41,11 @@ impl Context {
     /// How frames are opened.
     pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions::new().with_executor(self.executor()).with_limits(self.limits())
+    }
+
+    /// How Bloscpack files are opened.
+    pub(crate) fn pack_reader(&self) -> PackReader {
+        PackReader::new().with_executor(self.executor()).with_limits(self.limits())
     }
 
     /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.

@@ -94,6 +94,15 @@ impl Failure {
         }
     }
 
+    /// The message in one piece, if there is something to say.
+    pub(crate) fn words(&self) -> Option<String> {
+        match self {
+            Self::Quiet(_) | Self::Enough => None,
+            Self::Said { message, .. } => Some(message.clone()),
+            Self::Library(error) => Some(error.to_string()),
+        }
+    }
+
     /// The message, in the lines that are printed.
     pub(crate) fn render(&self, style: Style) -> Option<String> {
         let (message, place, help) = match self {

@@ -1,4 +1,5 @@
-//! What a location holds, opened for reading: frames, chunks, arrays, plain bytes.
+//! What a location holds, opened for reading: frames, Bloscpack files, chunks, arrays, objects, plain
+//! bytes.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -6,17 +7,21 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use superchunk::bloscpack::Pack;
 use superchunk::chunk::{Decoder, Header};
 use superchunk::detect::{self, Detected, Format};
 use superchunk::store::{FileReader, ReadAt};
-use superchunk::{Error, SuperChunk};
+use superchunk::{DType, Error, SuperChunk, Value};
 
 use crate::arrays::{self, Array};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
+use crate::objects::{self, ObjectList};
+use crate::packs;
 use crate::replace::Scratch;
 use crate::span::Span;
+use crate::summary::value_of;
 
 /// How much of plain bytes is read at once.
 const PIECE: usize = 1 << 20;
@@ -47,6 +52,10 @@ pub(crate) enum Content {
     Chunk(Box<StoredChunk>),
     /// An array of any number of axes.
     Array(Array),
+    /// A Bloscpack file of bytes.
+    Pack(Box<Pack>),
+    /// Texts, bytes or values of any length, in a frame or a Bloscpack file.
+    Objects(ObjectList),
     /// Plain bytes.
     Raw(RawFile),
 }
@@ -92,8 +101,45 @@ impl Input {
         match &self.content {
             Content::Frame(frame) => Some(frame),
             Content::Array(array) => array.frame(),
-            Content::Chunk(_) | Content::Raw(_) => None,
+            Content::Objects(list) => list.frame(),
+            Content::Chunk(_) | Content::Pack(_) | Content::Raw(_) => None,
         }
+    }
+
+    /// The Bloscpack file that it is, if it is one.
+    pub(crate) fn pack(&self) -> Option<&Pack> {
+        match &self.content {
+            Content::Pack(pack) => Some(pack),
+            Content::Array(array) => array.pack(),
+            Content::Objects(list) => list.pack(),
+            Content::Frame(_) | Content::Chunk(_) | Content::Raw(_) => None,
+        }
+    }
+
+    /// The same, or a failure that says that it is none.
+    pub(crate) fn need_pack(&self) -> Outcome<&Pack> {
+        self.pack().ok_or_else(|| {
+            let words = format!("`{}` is no Bloscpack file: {}", self.name, self.detected.reason);
+            Failure::said(Exit::Unsupported, words)
+        })
+    }
+
+    /// The chunks of a frame or a Bloscpack file.
+    pub(crate) fn chunks(&self) -> Outcome<Option<&SuperChunk>> {
+        match self.pack() {
+            Some(pack) => Ok(Some(pack.data()?)),
+            None => Ok(self.frame()),
+        }
+    }
+
+    /// The values that travel with the data, by name.
+    pub(crate) fn attributes(&self) -> Outcome<Vec<(String, Value)>> {
+        if let Some(pack) = self.pack() {
+            return Ok(packs::attributes(pack));
+        }
+        let Some(frame) = self.frame() else { return Ok(Vec::new()) };
+        let value = |name: &str| Ok((name.to_owned(), value_of(&frame.value_bytes(name)?)));
+        frame.value_names().map(value).collect()
     }
 
     /// The super-chunk behind it, or a failure that says that there is none.
@@ -111,7 +157,8 @@ impl Input {
             Content::Frame(frame) => frame.item_size(),
             Content::Chunk(chunk) => chunk.header.item_size().max(1),
             Content::Array(array) => array.item_size(),
-            Content::Raw(_) => 1,
+            Content::Pack(pack) => pack.data().map_or(1, SuperChunk::item_size),
+            Content::Objects(_) | Content::Raw(_) => 1,
         }
     }
 
@@ -121,6 +168,8 @@ impl Input {
             Content::Frame(frame) => frame.len(),
             Content::Chunk(chunk) => chunk.header.len() as u64,
             Content::Array(array) => array.len(),
+            Content::Pack(pack) => pack.data().map_or(0, SuperChunk::len),
+            Content::Objects(list) => list.data().map_or(0, SuperChunk::len),
             Content::Raw(file) => file.len,
         }
     }
@@ -130,7 +179,12 @@ impl Input {
         match &self.content {
             Content::Array(array) => Some(array.dtype()),
             Content::Frame(frame) => frame.value("dtype").ok()?.as_str().map(str::to_owned),
-            Content::Chunk(_) | Content::Raw(_) => None,
+            Content::Pack(pack) => {
+                // Others may mean something else by the word.
+                let text = pack.metadata()?.get("dtype")?.as_str()?;
+                DType::parse(text).is_ok().then(|| text.to_owned())
+            }
+            Content::Chunk(_) | Content::Objects(_) | Content::Raw(_) => None,
         }
     }
 
@@ -139,7 +193,10 @@ impl Input {
         match &self.content {
             Content::Frame(frame) => frame.chunk_size().unwrap_or(PIECE),
             Content::Array(array) => array.piece(),
-            Content::Chunk(_) | Content::Raw(_) => PIECE,
+            Content::Pack(pack) => {
+                pack.data().ok().and_then(SuperChunk::chunk_size).unwrap_or(PIECE).max(1)
+            }
+            Content::Chunk(_) | Content::Objects(_) | Content::Raw(_) => PIECE,
         }
     }
 
@@ -156,6 +213,8 @@ impl Input {
         match &self.content {
             Content::Frame(frame) => Ok(frame.read_bytes(range, dst)?),
             Content::Array(array) => array.read(range, dst),
+            Content::Pack(pack) => Ok(pack.data()?.read_bytes(range, dst)?),
+            Content::Objects(list) => Ok(list.data()?.read_bytes(range, dst)?),
             Content::Raw(file) => Ok(file.reader.read_exact_at(range.start, dst)?),
             Content::Chunk(chunk) => {
                 let range = to_usize(range.start)?..to_usize(range.end)?;
@@ -218,11 +277,15 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
     Ok(match format {
         Format::Frame | Format::SparseFrame => {
             let frame = context.open_options().open(path)?;
+            if objects::is_list(&frame) {
+                return Ok(Content::Objects(objects::of_frame(frame)?));
+            }
             match arrays::of_frame(frame)? {
                 Ok(array) => Content::Array(array),
                 Err(frame) => Content::Frame(frame),
             }
         }
+        Format::Bloscpack => packs::open(path, context)?,
         Format::Chunk => {
             let bytes = std::fs::read(path).map_err(|error| Failure::io("read it", path, error))?;
             let header = Header::parse(&bytes)?;

@@ -5,6 +5,7 @@
 
 mod args;
 mod arrays;
+mod blpk;
 mod context;
 mod encoding;
 mod failure;
@@ -13,7 +14,9 @@ mod interrupt;
 mod location;
 mod measure;
 mod names;
+mod objects;
 mod output;
+mod packs;
 mod parts;
 mod picture;
 mod progress;
@@ -26,7 +29,9 @@ mod target;
 mod values;
 mod verbs;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -37,6 +42,10 @@ use failure::{Exit, Failure, Outcome};
 
 fn main() -> ExitCode {
     interrupt::install();
+    if let Some(arguments) = as_blpk() {
+        let exit = blpk::run(arguments).err().and_then(|failure| failure.exit());
+        return exit.map_or(ExitCode::SUCCESS, |exit| ExitCode::from(exit as u8));
+    }
     let cli = match Cli::try_parse_from(args::with_levels(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
@@ -58,6 +67,17 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
+/// The command line of `blpk`, if the program goes by that name, or is told to.
+fn as_blpk() -> Option<Vec<OsString>> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let name = arguments.first().map(Path::new).and_then(Path::file_stem);
+    if name.is_some_and(|name| name == "blpk") {
+        return Some(arguments);
+    }
+    let is_told = arguments.get(1).is_some_and(|word| word == "blpk");
+    is_told.then(|| arguments.split_off(1))
+}
+
 fn run(command: Command, context: &Context) -> Outcome {
     match command {
         Command::Pack(args) => verbs::pack::run(&args, context),
@@ -76,6 +96,9 @@ fn run(command: Command, context: &Context) -> Outcome {
         Command::Bench(args) => verbs::bench::run(&args, context),
         Command::Tune(args) => verbs::tune::run(&args, context),
         Command::Caps(_) => verbs::caps::run(context),
+        Command::Blpk { arguments } => {
+            blpk::run(std::iter::once(OsString::from("blpk")).chain(arguments))
+        }
         Command::Completions(args) => verbs::manual::completions(&args),
         Command::Man(args) => verbs::manual::man(&args),
         Command::Demo(_) => verbs::demo::run(context),

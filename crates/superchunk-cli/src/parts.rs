@@ -44,8 +44,11 @@ impl Field {
 /// How the bytes of a field become words.
 type Meaning = fn(&[u8]) -> String;
 
+/// A field of a structure: name, where it begins, its length, what its bytes mean.
+pub(crate) type Layout = (&'static str, usize, usize, Meaning);
+
 /// The fixed fields of a modern frame header.
-const HEADER: [(&str, usize, usize, Meaning); 21] = [
+const HEADER: [Layout; 21] = [
     ("elements", 0, 1, hex),
     ("magic", 2, 8, text),
     ("header_len", 11, 4, big),
@@ -70,7 +73,7 @@ const HEADER: [(&str, usize, usize, Meaning); 21] = [
 ];
 
 /// The fields of a chunk header; those behind byte 16 only in Blosc2 chunks.
-const CHUNK: [(&str, usize, usize, Meaning); 13] = [
+const CHUNK: [Layout; 13] = [
     ("version", 0, 1, little),
     ("versionlz", 1, 1, little),
     ("flags", 2, 1, chunk_flags),
@@ -152,7 +155,7 @@ impl Envelope {
         self.file.read_exact_at(start, &mut bytes)?;
         let tail = bytes.len() - 23;
         let layers = tail.saturating_sub(2);
-        let layout: [(&'static str, usize, usize, Meaning); 5] = [
+        let layout: [Layout; 5] = [
             ("version", 1, 1, big),
             ("vlmetalayers", 2, layers, packed),
             ("trailer_len", tail + 1, 4, big),
@@ -177,12 +180,13 @@ pub(crate) fn chunk_fields(bytes: &[u8], base: u64) -> Vec<Field> {
     fields_at(bytes, CHUNK.iter().filter(|(_, at, ..)| extended || *at < 16), base)
 }
 
-fn fields_at<'a>(
+/// The fields of a structure whose first byte is at `base` of the file, as far as its bytes are there.
+pub(crate) fn fields_at<'a>(
     bytes: &[u8],
-    layout: impl Iterator<Item = &'a (&'static str, usize, usize, Meaning)>,
+    layout: impl Iterator<Item = &'a Layout>,
     base: u64,
 ) -> Vec<Field> {
-    let field = |(name, at, len, meaning): &(&'static str, usize, usize, Meaning)| {
+    let field = |(name, at, len, meaning): &Layout| {
         let bytes = bytes.get(*at..at + len)?.to_vec();
         Some(Field { name, offset: base + *at as u64, value: meaning(&bytes), bytes })
     };
@@ -198,20 +202,29 @@ fn big(bytes: &[u8]) -> String {
     if bytes.iter().all(|byte| *byte == 0xff) { "-1".to_owned() } else { number(bytes).to_string() }
 }
 
-fn little(bytes: &[u8]) -> String {
+/// An unsigned number, its lowest byte first.
+pub(crate) fn little(bytes: &[u8]) -> String {
     let reversed: Vec<u8> = bytes.iter().rev().copied().collect();
     number(&reversed).to_string()
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// A number that is −1 where it is unknown, its lowest byte first.
+pub(crate) fn signed(bytes: &[u8]) -> String {
+    if bytes.iter().all(|byte| *byte == 0xff) { "-1".to_owned() } else { little(bytes) }
+}
+
+/// Digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-fn list(bytes: &[u8]) -> String {
+/// A number for each byte.
+pub(crate) fn list(bytes: &[u8]) -> String {
     bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn text(bytes: &[u8]) -> String {
+/// Letters.
+pub(crate) fn text(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use superchunk::bloscpack::{Checksum, Pack};
 use superchunk::detect::Format;
 use superchunk::{Filter, Integrity, SuperChunk, Value};
 
@@ -9,6 +10,7 @@ use crate::failure::Outcome;
 use crate::input::{Content, Input};
 use crate::names::{codec_name, filter_name, human, split_name};
 use crate::output::{Document, numbers, ratio, rounded, texts};
+use crate::packs;
 use crate::parts::{Envelope, index_file};
 
 /// What is known of something without decoding it.
@@ -34,6 +36,8 @@ pub(crate) struct Summary {
     attributes: Vec<(String, Value)>,
     pub(crate) array: Option<(Vec<u64>, String)>,
     grid: Option<(Vec<u64>, Vec<u64>)>,
+    /// How many objects there are, and what they are.
+    pub(crate) objects: Option<(u64, &'static str)>,
 }
 
 impl Summary {
@@ -52,7 +56,16 @@ impl Summary {
                     summary.add_frame(frame, input)?;
                 }
             }
-            Content::Raw(_) => {}
+            Content::Objects(list) => {
+                summary.objects = Some((list.count(), list.kind_name()));
+                if let Some(frame) = list.frame() {
+                    summary.add_frame(frame, input)?;
+                }
+            }
+            Content::Pack(_) | Content::Raw(_) => {}
+        }
+        if let Some(pack) = input.pack() {
+            summary.add_pack(pack)?;
         }
         Ok(summary)
     }
@@ -79,6 +92,7 @@ impl Summary {
             attributes: Vec::new(),
             array: None,
             grid: None,
+            objects: None,
         }
     }
 
@@ -113,6 +127,29 @@ impl Summary {
             let value = value.unwrap_or_else(|error| format!("(damaged: {error})").into());
             self.attributes.push((name.to_owned(), value));
         }
+        Ok(())
+    }
+
+    fn add_pack(&mut self, pack: &Pack) -> Outcome {
+        let header = pack.header();
+        let data = pack.data()?;
+        self.format = "blp";
+        self.storage = match header.version {
+            1 => "version 1",
+            2 => "version 2",
+            3 => "version 3",
+            _ => "version 4",
+        };
+        self.nbytes = data.len();
+        self.stored = data.stored_len()?;
+        self.nchunks = data.chunk_count() as u64;
+        self.chunk_size = header.chunk_size.map(|size| size as u64);
+        let options = data.options();
+        self.codec = Some(codec_name(options.codec));
+        self.filters = names_of(&options.filters);
+        let checksum = header.checksum;
+        self.checksums = Some(if checksum == Checksum::None { "none" } else { checksum.name() });
+        self.attributes = packs::attributes(pack);
         Ok(())
     }
 
@@ -164,6 +201,8 @@ impl Summary {
         document
             .with_some("shape", shape.map(numbers))
             .with_some("dtype", dtype)
+            .with_some("objects", self.objects.map(|(count, _)| count))
+            .with_some("kind", self.objects.map(|(_, kind)| kind))
             .with_some("chunks", chunks.map(numbers))
             .with_some("blocks", blocks.map(numbers))
     }
@@ -178,7 +217,11 @@ impl Summary {
             line("array", format!("{} of {dtype}", sides(shape)));
         }
         let items = self.nbytes / self.typesize.max(1);
-        line("data", format!("{}, {items} items of {} bytes", human(self.nbytes), self.typesize));
+        let data = match self.objects {
+            Some((count, kind)) => format!("{count} objects ({kind})"),
+            None => format!("{items} items of {} bytes", self.typesize),
+        };
+        line("data", format!("{}, {data}", human(self.nbytes)));
         let times = ratio(self.nbytes, self.stored);
         line("stored", format!("{}, ratio {times:.2}", human(self.stored)));
         if let Some(codec) = &self.codec {
@@ -204,7 +247,9 @@ impl Summary {
     fn kind(&self) -> String {
         match self.format {
             "b2nd" => format!("array in a {} frame", self.storage),
+            "b2frame" if self.objects.is_some() => format!("objects in a {} frame", self.storage),
             "b2frame" => format!("{} frame", self.storage),
+            "blp" => format!("Bloscpack file, {}", self.storage),
             "chunk" => format!("{} chunk", self.storage),
             "npy" => "NumPy array".to_owned(),
             _ => "plain bytes".to_owned(),

@@ -92,3 +92,21 @@ fn written<T>(
     }
     Ok(done)
 }
+
+/// Counts what is written.
+pub(crate) struct Counter<'a> {
+    pub(crate) out: &'a mut dyn Write,
+    pub(crate) count: u64,
+}
+
+impl Write for Counter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.count += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

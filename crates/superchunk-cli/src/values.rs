@@ -110,12 +110,7 @@ impl<W: Write> Printer<W> {
         match self.form {
             Form::Table => self.cell(item, text),
             Form::Csv => {
-                let value = self.dtype.format_item(item);
-                if value.contains([',', '"', '\n']) {
-                    let _ = writeln!(text, "\"{}\"", value.replace('"', "\"\""));
-                } else {
-                    let _ = writeln!(text, "{value}");
-                }
+                let _ = writeln!(text, "{}", quoted(&self.dtype.format_item(item)));
             }
             Form::Json => {
                 text.push_str(if self.count == 0 { "[" } else { ", " });
@@ -138,6 +133,14 @@ impl<W: Write> Printer<W> {
         if (self.count + 1).is_multiple_of(self.columns) {
             text.push('\n');
         }
+    }
+}
+
+/// A cell of CSV.
+pub(crate) fn quoted(value: &str) -> String {
+    match value.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value.to_owned(),
     }
 }
 

@@ -1,19 +1,23 @@
-//! Arrays: NumPy files and frames with axes. Everything N-d of the program passes through here.
+//! Arrays: NumPy files, frames with axes, and Bloscpack files that are arrays. Everything N-d of the
+//! program passes through here.
 
 mod npy_file;
+mod packed;
 mod write;
 
-pub(crate) use write::{Request, append, convert, copy, pack};
+pub(crate) use write::{Request, append, convert, copy, pack, take_header};
 
 use std::ops::Range;
 use std::path::Path;
 
+use superchunk::bloscpack::Pack;
 use superchunk::{AxisSlice, DType, Error, ErrorKind, NdArray, Selection, SuperChunk, npy};
 
 use crate::failure::Outcome;
 use crate::input::{Content, Input, to_usize};
 use crate::values::{guess, parse_dtype};
 use npy_file::NpyFile;
+use packed::PackedArray;
 
 /// About how many bytes are read at once.
 const PIECE: u64 = 1 << 20;
@@ -26,6 +30,8 @@ pub(crate) enum Array {
     Frame(Box<NdArray>),
     /// A NumPy file.
     Npy(NpyFile),
+    /// A Bloscpack file.
+    Pack(PackedArray),
 }
 
 /// The array that a frame is, or the frame if it is none.
@@ -41,6 +47,11 @@ pub(crate) fn of_npy(path: &Path) -> Outcome<Array> {
     Ok(Array::Npy(NpyFile::open(path)?))
 }
 
+/// The array that a Bloscpack file is, or the file if it is none.
+pub(crate) fn of_pack(pack: Box<Pack>, most: usize) -> Outcome<Result<Array, Box<Pack>>> {
+    Ok(PackedArray::of(pack, most)?.map(Array::Pack))
+}
+
 /// Whether a frame is an array.
 pub(crate) fn is_array(frame: &SuperChunk) -> bool {
     frame.metalayer("b2nd").is_some() || frame.metalayer("caterva").is_some()
@@ -53,7 +64,7 @@ pub(crate) fn npy_header(input: &Input) -> Outcome<Vec<u8>> {
 }
 
 /// What an array of the same items is; those of no axes lie along one.
-fn type_and_shape(input: &Input) -> Outcome<(DType, Vec<u64>)> {
+pub(crate) fn type_and_shape(input: &Input) -> Outcome<(DType, Vec<u64>)> {
     let dtype = match input.dtype() {
         Some(text) => parse_dtype(&text)?,
         None => guess(input.item_size())?,
@@ -70,9 +81,15 @@ impl Array {
         if let Self::Frame(array) = self { Some(array.superchunk()) } else { None }
     }
 
+    /// The Bloscpack file that it is.
+    pub(crate) fn pack(&self) -> Option<&Pack> {
+        if let Self::Pack(array) = self { Some(&array.pack) } else { None }
+    }
+
     pub(crate) fn shape(&self) -> &[u64] {
         match self {
             Self::Frame(array) => array.shape(),
+            Self::Pack(array) => &array.shape,
             Self::Npy(file) => &file.shape,
         }
     }
@@ -80,6 +97,7 @@ impl Array {
     pub(crate) fn dtype(&self) -> String {
         match self {
             Self::Frame(array) => array.dtype().to_string(),
+            Self::Pack(array) => array.dtype.to_string(),
             Self::Npy(file) => file.dtype.to_string(),
         }
     }
@@ -87,6 +105,7 @@ impl Array {
     pub(crate) fn item_size(&self) -> usize {
         match self {
             Self::Frame(array) => array.item_size(),
+            Self::Pack(array) => array.dtype.item_size().max(1),
             Self::Npy(file) => file.dtype.item_size().max(1),
         }
     }
@@ -115,7 +134,7 @@ impl Array {
         let row = self.row() as u64;
         let rows = match self {
             Self::Frame(array) => rows_at_once(array, row),
-            Self::Npy(_) => (PIECE / row).max(1),
+            Self::Npy(_) | Self::Pack(_) => (PIECE / row).max(1),
         };
         usize::try_from(rows.saturating_mul(row)).unwrap_or(usize::MAX)
     }
@@ -125,6 +144,7 @@ impl Array {
         let array = match self {
             Self::Frame(array) => array,
             Self::Npy(file) => return file.read(range, dst),
+            Self::Pack(file) => return file.read(range, dst),
         };
         let row = self.row() as u64;
         let (mut start, mut stop) = (vec![0; array.ndim()], array.shape().to_vec());
@@ -163,6 +183,7 @@ impl Array {
         match self {
             Self::Frame(array) => take(&array.read_bytes(selection)?.1),
             Self::Npy(file) => file.select(selection, take),
+            Self::Pack(file) => file.select(selection, take),
         }
     }
 }

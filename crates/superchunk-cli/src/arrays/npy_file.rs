@@ -53,6 +53,11 @@ impl NpyFile {
         Ok(Self { shape: header.shape, dtype: header.dtype, items })
     }
 
+    /// Items that are in memory already, in C order.
+    pub(super) fn in_memory(shape: Vec<u64>, dtype: DType, items: Vec<u8>) -> Self {
+        Self { shape, dtype, items: Items::Memory(items) }
+    }
+
     /// Reads bytes of the items, in C order.
     pub(super) fn read(&self, range: Range<u64>, dst: &mut [u8]) -> Outcome {
         match &self.items {

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
+use crate::packs;
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
 use crate::target::Target;
@@ -108,6 +109,9 @@ pub(crate) fn convert(
         for name in input.frame().into_iter().flat_map(SuperChunk::value_names) {
             let value = input.need_frame()?.value_bytes(name)?;
             array.superchunk_mut().set_value_bytes(name, &value)?;
+        }
+        for (name, value) in input.pack().map(packs::free_attributes).unwrap_or_default() {
+            array.superchunk_mut().set_value(&name, &value)?;
         }
         let mut at = 0;
         fill(&mut array, &mut |buffer| {
@@ -212,7 +216,7 @@ fn refuse_sizes(encoding: &EncodingArgs) -> Outcome {
 }
 
 /// Reads the header of a NumPy file; the items come next.
-fn take_header(source: &mut Source) -> Outcome<npy::NpyHeader> {
+pub(crate) fn take_header(source: &mut Source) -> Outcome<npy::NpyHeader> {
     let mut len = 1 << 12;
     loop {
         match npy::read_header(source.peek(len)?) {

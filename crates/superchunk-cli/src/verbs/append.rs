@@ -1,4 +1,4 @@
-//! `append`: data behind a frame, all of it or none.
+//! `append`: data behind a frame or a Bloscpack file, all of it or none.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,27 +13,43 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::names::human;
+use crate::objects::{self, RecordArgs};
 use crate::output::Document;
+use crate::packs;
 use crate::source::Source;
 
 const EXAMPLES: &str = "\
 Examples:
   superchunk append log.b2frame today.log more.b2frame     packed or plain
   tail -n 1000 live.log | superchunk append log.b2frame -
+  superchunk append names.blp more.txt                     each line is an object
 A crash, a full disk or Ctrl-C leaves the frame as it was.";
 
 /// The options of `append`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AppendArgs {
-    /// The frame
+    /// The frame or Bloscpack file
     frame: PathBuf,
     /// Files to append, or - for stdin
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<OsString>,
+    #[command(flatten)]
+    records: RecordArgs,
 }
 
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
+    let format = detect::path(&args.frame)?.format;
+    if format == Format::Bloscpack && !context.pack_reader().open(&args.frame)?.has_objects() {
+        let (added, nbytes) = packs::append(&args.frame, &args.inputs, context)?;
+        return report(args, added, nbytes, context);
+    }
+    let is_pack = format == Format::Bloscpack;
+    if is_pack || is_list(&args.frame, format, context)? {
+        let framing = args.records.framing();
+        let (added, count) = objects::append(&args.frame, is_pack, &args.inputs, framing, context)?;
+        return report_objects(args, added, count, context);
+    }
     let mut frame = context.edit(&args.frame)?;
     let before = frame.len();
     if arrays::is_array(&frame) {
@@ -49,6 +65,25 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     let after = frame.len();
     frame.close()?;
     report(args, after - before, after, context)
+}
+
+/// Whether a frame holds objects.
+fn is_list(path: &Path, format: Format, context: &Context) -> Outcome<bool> {
+    let is_frame = matches!(format, Format::Frame | Format::SparseFrame);
+    Ok(is_frame && objects::is_list(&context.open_options().open(path)?))
+}
+
+fn report_objects(args: &AppendArgs, added: u64, count: u64, context: &Context) -> Outcome {
+    let path = args.frame.display().to_string();
+    if context.json() {
+        return Document::new("append")
+            .with("path", path)
+            .with("appended_objects", added)
+            .with("objects", count)
+            .print();
+    }
+    context.tell(&format!("{path}: {added} objects appended, {count} in all"));
+    Ok(())
 }
 
 fn report(args: &AppendArgs, added: u64, nbytes: u64, context: &Context) -> Outcome {

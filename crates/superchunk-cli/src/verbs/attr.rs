@@ -1,13 +1,15 @@
 //! `attr`: small values that travel with the data.
 //!
 //! Attributes are the values behind the chunks (*vlmetalayers*), which python-blosc2 calls
-//! `schunk.vlmeta`. Metalayers of the header are read, but not changed.
+//! `schunk.vlmeta`. Metalayers of the header are read, but not changed. Those of a Bloscpack file are
+//! the keys of its metadata.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use superchunk::{SuperChunk, Value};
+use superchunk::detect::{self, Format};
+use superchunk::{Json, SuperChunk, Value};
 
 use super::pack::json_or_text;
 use crate::context::Context;
@@ -15,6 +17,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;
 use crate::location::Location;
 use crate::output::{self, Document};
+use crate::packs;
 use crate::summary::value_of;
 
 const EXAMPLES: &str = "\
@@ -67,15 +70,25 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
     match &args.action {
         Action::Ls { location } => list(location, context),
         Action::Get { location, name } => get(location, name, context),
-        Action::Set { frame, name, value } => {
-            let mut frame = context.edit(frame)?;
-            frame.set_value(name, &json_or_text(value))?;
+        Action::Set { frame: path, name, value } => {
+            let value = json_or_text(value);
+            if is_pack(path)? {
+                let value = packs::json_of(&value)?;
+                return packs::change(path, context, |json| Ok(json.set(name.as_str(), value)?));
+            }
+            let mut frame = context.edit(path)?;
+            frame.set_value(name, &value)?;
             Ok(frame.close()?)
         }
         Action::Rm { frame: path, name } => {
+            let missing = || missing(&path.display().to_string(), name);
+            if is_pack(path)? {
+                let rm = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
+                return packs::change(path, context, rm);
+            }
             let mut frame = context.edit(path)?;
             if !frame.value_names().any(|known| known == name) {
-                return Err(missing(&path.display().to_string(), name));
+                return Err(missing());
             }
             frame.remove_value(name)?;
             Ok(frame.close()?)
@@ -83,19 +96,29 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
     }
 }
 
+fn is_pack(path: &Path) -> Outcome<bool> {
+    Ok(detect::path(path)?.format == Format::Bloscpack)
+}
+
+/// Attributes and metalayers.
+type Named = Vec<(String, Value)>;
+
+fn named(input: &Input) -> Outcome<(Named, Named)> {
+    let frame = if input.pack().is_some() { None } else { Some(input.need_frame()?) };
+    let layer = |frame: &SuperChunk, name: &str| {
+        (name.to_owned(), value_of(frame.metalayer(name).unwrap_or_default()))
+    };
+    let layers = frame.into_iter().flat_map(|frame| {
+        frame.metalayer_names().map(move |name| layer(frame, name)).collect::<Vec<_>>()
+    });
+    Ok((input.attributes()?, layers.collect()))
+}
+
 fn list(location: &OsString, context: &Context) -> Outcome {
     let input = Input::open(&Location::parse(location), context)?;
-    let frame = input.need_frame()?;
-    let attributes: Vec<(String, Value)> = frame
-        .value_names()
-        .map(|name| Ok((name.to_owned(), attribute(frame, name)?)))
-        .collect::<Outcome<_>>()?;
-    let layers: Vec<(String, Value)> = frame
-        .metalayer_names()
-        .map(|name| (name.to_owned(), value_of(frame.metalayer(name).unwrap_or_default())))
-        .collect();
+    let (attributes, layers) = named(&input)?;
     if context.json() {
-        let map = |entries: Vec<(String, Value)>| {
+        let map = |entries: Named| {
             Value::Map(entries.into_iter().map(|(name, value)| (name.into(), value)).collect())
         };
         return Document::new("attr")
@@ -114,20 +137,21 @@ fn list(location: &OsString, context: &Context) -> Outcome {
 
 fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
     let input = Input::open(&Location::parse(location), context)?;
-    let frame = input.need_frame()?;
-    let value = if frame.value_names().any(|known| known == name) {
-        attribute(frame, name)?
+    let missing = || missing(&input.name, name);
+    let value = if let Some(pack) = input.pack() {
+        let found = packs::attributes(pack).into_iter().find(|(known, _)| known == name);
+        found.ok_or_else(missing)?.1
     } else {
-        value_of(frame.metalayer(name).ok_or_else(|| missing(&input.name, name))?)
+        let frame = input.need_frame()?;
+        match frame.value_names().any(|known| known == name) {
+            true => value_of(&frame.value_bytes(name)?),
+            false => value_of(frame.metalayer(name).ok_or_else(missing)?),
+        }
     };
     if context.json() {
         return Document::new("attr").with("name", name).with("value", value).print();
     }
     output::print(&format!("{}\n", value.to_json()))
-}
-
-fn attribute(frame: &SuperChunk, name: &str) -> Outcome<Value> {
-    Ok(value_of(&frame.value_bytes(name)?))
 }
 
 fn missing(file: &str, name: &str) -> Failure {

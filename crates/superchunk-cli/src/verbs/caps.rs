@@ -9,10 +9,11 @@ use crate::names::{CODECS, FILTERS, human};
 use crate::output::{self, Document, Table, object, texts};
 
 /// Format, read, write, change in place.
-const FORMATS: [(&str, &str, bool, bool, bool); 5] = [
+const FORMATS: [(&str, &str, bool, bool, bool); 6] = [
     ("b2frame", "contiguous frame: one file", true, true, true),
     ("sframe", "sparse frame: a folder", true, true, true),
     ("b2nd", "N-d array in a frame", true, true, true),
+    ("blp", "Bloscpack file; versions 1 and 2 are read", true, true, true),
     ("chunk", "one Blosc1 or Blosc2 chunk", true, true, false),
     ("npy", "NumPy array", true, true, false),
 ];

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
+use crate::objects;
 use crate::output;
 use crate::picture;
 use crate::span::Span;
@@ -20,6 +21,7 @@ Examples:
   superchunk cat readings.b2frame@100:110 --dtype '<f8'
   superchunk cat readings.b2frame@-5: --format csv
   superchunk cat log.b2frame --format raw | grep error
+  superchunk cat names.blp@1000                 one object of any length
   superchunk cat cube.b2nd@0,:,: --png plane.png";
 
 const HEAD_EXAMPLES: &str = "\
@@ -81,6 +83,11 @@ pub(crate) fn run_head(args: &HeadArgs, context: &Context) -> Outcome {
 
 fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context) -> Outcome {
     let input = Input::open(&Location::parse(given), context)?;
+    if let Content::Objects(list) = &input.content {
+        let usual = if context.json() { Form::Json } else { Form::Table };
+        let span = list.span(input.slice.as_deref())?.first(most.unwrap_or(u64::MAX));
+        return objects::print(list, span, view.format.unwrap_or(usual));
+    }
     let known = view.dtype.clone().or_else(|| input.dtype());
     let form = match (view.format, context.json()) {
         (Some(form), _) => form,

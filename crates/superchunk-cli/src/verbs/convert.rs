@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use superchunk::bloscpack::Order;
 use superchunk::frame::Kind;
-use superchunk::{SuperChunk, chunk};
+use superchunk::{SuperChunk, Value, chunk};
 
 use super::pack::size_of_path;
 use crate::arrays;
@@ -16,7 +17,9 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
 use crate::names::human;
+use crate::objects;
 use crate::output::{Document, ratio, rounded};
+use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
 use crate::target::Target;
 
@@ -24,7 +27,8 @@ const EXAMPLES: &str = "\
 Examples:
   superchunk convert a.b2frame b.b2frame -c lz4      other parameters
   superchunk convert a.b2frame folder --to sparse    chunks move as they are
-  superchunk convert cube.npy cube.b2nd --chunks 10,200,300";
+  superchunk convert cube.npy cube.b2nd --chunks 10,200,300
+  superchunk convert old.blp new.b2frame             from Bloscpack, and back";
 
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -37,6 +41,8 @@ pub(crate) enum To {
     Chunk,
     /// An array in a frame.
     B2nd,
+    /// A Bloscpack file.
+    Blp,
     /// A NumPy file.
     Npy,
     /// Plain bytes.
@@ -51,7 +57,7 @@ pub(crate) struct ConvertArgs {
     input: OsString,
     /// Where to
     output: OsString,
-    /// frame, sparse, chunk, b2nd, npy or raw; else the name of the output tells
+    /// frame, sparse, chunk, b2nd, blp, npy or raw; else its name tells
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     to: Option<To>,
     /// Axes of a chunk of an array, like 100,200
@@ -65,6 +71,8 @@ pub(crate) struct ConvertArgs {
     force: bool,
     #[command(flatten)]
     encoding: EncodingArgs,
+    #[command(flatten)]
+    pack_file: PackFileArgs,
 }
 
 impl ConvertArgs {
@@ -89,7 +97,34 @@ pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
         None => guess(args, &input)?,
     };
     let target = Target::parse(&args.output);
+    if to != To::Blp && args.pack_file.is_given() {
+        return Err(Failure::usage("only Bloscpack files have such checksums and offsets"));
+    }
+    let objects = if let Content::Objects(list) = &input.content { Some(list) } else { None };
     match (to, &target) {
+        (To::Blp, _) => {
+            let pack_file = &args.pack_file;
+            to_pack(&input, &args.encoding, pack_file, (&target, args.force), context)?;
+        }
+        (To::B2nd | To::Chunk | To::Npy | To::Raw, _) if objects.is_some() => {
+            let words = format!("`{}` holds objects of any length", input.name);
+            return Err(Failure::usage(words)
+                .with_help("`unpack` writes them as lines, --null, --lengths or --jsonl"));
+        }
+        (To::Frame | To::Sparse, _)
+            if let Some(list) = objects
+                && (list.pack().is_some() || args.encoding.changes_chunks()) =>
+        {
+            let encoding = EncodingArgs { sparse: to == To::Sparse, ..args.encoding.clone() };
+            let attributes = attributes_of(&input)?;
+            let request = objects::Request {
+                encoding: &encoding,
+                pack_file: None,
+                attributes: &attributes,
+                force: args.force,
+            };
+            objects::convert(list, &request, &target, context)?;
+        }
         (To::Frame | To::Sparse | To::B2nd, Target::Path(path)) => {
             let is_array = matches!(input.content, Content::Array(_));
             if is_array && input.frame().is_none() || to == To::B2nd && !is_array {
@@ -115,15 +150,16 @@ fn guess(args: &ConvertArgs, input: &Input) -> Outcome<To> {
     Ok(match suffix {
         _ if args.encoding.sparse => To::Sparse,
         Some("b2nd") => To::B2nd,
+        Some("blp") => To::Blp,
         Some("b2frame" | "b2") => To::Frame,
         Some("npy") => To::Npy,
         Some("chunk") => To::Chunk,
         Some("raw" | "bin") => To::Raw,
-        _ if matches!(input.content, Content::Chunk(_) | Content::Raw(_)) => To::Frame,
+        _ if input.frame().is_none() && !matches!(input.content, Content::Array(_)) => To::Frame,
         _ => {
             let words = format!("what is `{}` to be?", args.output.to_string_lossy());
             return Err(Failure::usage(words)
-                .with_help("say it with --to frame, sparse, chunk, b2nd, npy or raw"));
+                .with_help("say it with --to frame, sparse, chunk, b2nd, blp, npy or raw"));
         }
     })
 }
@@ -140,6 +176,9 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
             Content::Chunk(chunk) if !args.encoding.changes_chunks() => chunk,
             _ => {
                 let mut frame = SuperChunk::create(temporary, &options)?;
+                for (name, value) in attributes_of(input)? {
+                    frame.set_value(&name, &value)?;
+                }
                 input.pieces(&mut |bytes| Ok(frame.append(bytes)?))?;
                 return Ok(frame.close()?);
             }
@@ -153,6 +192,53 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
         }
         Ok(frame.close()?)
     })
+}
+
+/// Makes a Bloscpack file of anything; `repack` ends here, too.
+pub(crate) fn to_pack(
+    input: &Input,
+    encoding: &EncodingArgs,
+    pack_file: &PackFileArgs,
+    (target, force): (&Target, bool),
+    context: &Context,
+) -> Outcome {
+    let attributes = attributes_of(input)?;
+    if let Content::Objects(list) = &input.content {
+        let pack_file = Some(pack_file);
+        let attributes = &attributes;
+        let request = objects::Request { encoding, pack_file, attributes, force };
+        return objects::convert(list, &request, target, context);
+    }
+    let usual = packs::options_like(input)?;
+    let options = pack_file.options(usual, encoding, context)?;
+    let options = match &input.content {
+        Content::Array(_) => {
+            let (dtype, shape) = arrays::type_and_shape(input)?;
+            packs::array_metadata(options, dtype, &shape, Order::C, &attributes)?
+        }
+        _ => {
+            let mut options = options.with_expected_len(input.len());
+            options.metadata = packs::metadata_of(&attributes)?;
+            options
+        }
+    };
+    let mut progress = context.progress("converting", Some(input.len()));
+    packs::write(target, force, &options, &mut |sink| {
+        input.pieces(&mut |bytes| {
+            progress.add(bytes.len());
+            sink(bytes)
+        })
+    })?;
+    Ok(())
+}
+
+/// The attributes that go along into another format.
+fn attributes_of(input: &Input) -> Outcome<Vec<(String, Value)>> {
+    match (input.pack(), &input.content) {
+        (Some(pack), _) => Ok(packs::free_attributes(pack)),
+        (None, Content::Objects(_)) => objects::free_attributes(input),
+        (None, _) => input.attributes(),
+    }
 }
 
 fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {

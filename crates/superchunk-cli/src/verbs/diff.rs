@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
+use crate::objects::ObjectList;
 use crate::output::{self, Document};
 use crate::values::{guess, parse_dtype};
 
@@ -76,6 +77,9 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
             return Ok(Some(Difference { what: "array", words, offset: None }));
         }
     }
+    if let (Content::Objects(one), Content::Objects(other)) = (&left.content, &right.content) {
+        return compare_objects(one, other);
+    }
     let shorter = left.len().min(right.len());
     // An array is read in rows, all else in any pieces.
     let rows = if matches!(right.content, Content::Array(_)) { right } else { left };
@@ -108,6 +112,26 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
     }))
 }
 
+fn compare_objects(one: &ObjectList, other: &ObjectList) -> Outcome<Option<Difference>> {
+    for number in 0..one.count().min(other.count()) {
+        let (left, right) = (one.value(number)?, other.value(number)?);
+        if left != right {
+            let words = format!(
+                "the first difference is in object {number}: {} and {}",
+                left.to_json(),
+                right.to_json()
+            );
+            return Ok(Some(Difference { what: "content", words, offset: None }));
+        }
+    }
+    let counts = (one.count(), other.count());
+    Ok((counts.0 != counts.1).then(|| Difference {
+        what: "length",
+        words: format!("there are {} and {} objects; the first ones are equal", counts.0, counts.1),
+        offset: None,
+    }))
+}
+
 fn first_difference(one: &[u8], other: &[u8]) -> Option<usize> {
     if one == other {
         return None;
@@ -137,7 +161,7 @@ fn at_byte(input: &Input, offset: u64, one: &[u8], other: &[u8], at: usize) -> O
 }
 
 fn compare_meta(left: &Input, right: &Input) -> Outcome<Option<Difference>> {
-    let (one, other) = (attributes(left)?, attributes(right)?);
+    let (one, other) = (left.attributes()?, right.attributes()?);
     let differs = |(name, value): &&(String, Value)| {
         !other.iter().any(|(known, theirs)| known == name && theirs == value)
     };
@@ -150,11 +174,4 @@ fn compare_meta(left: &Input, right: &Input) -> Outcome<Option<Difference>> {
         words: format!("the attribute `{name}` differs"),
         offset: None,
     }))
-}
-
-fn attributes(input: &Input) -> Outcome<Vec<(String, Value)>> {
-    let Some(frame) = input.frame() else { return Ok(Vec::new()) };
-    let value =
-        |name: &str| Ok((name.to_owned(), crate::summary::value_of(&frame.value_bytes(name)?)));
-    frame.value_names().map(value).collect()
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
     for given in &args.locations {
         let input = Input::open(&Location::parse(given), context)?;
         let summary = Summary::of(&input)?;
-        let frame = input.frame().filter(|_| args.chunks);
+        let frame = if args.chunks { input.chunks()? } else { None };
         if context.json() {
             let document = summary.document(&input);
             document.with_some("chunk_list", frame.map(list).transpose()?).print()?;

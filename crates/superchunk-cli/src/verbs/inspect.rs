@@ -8,13 +8,14 @@ use superchunk::chunk::Header;
 use superchunk::detect::{self, Format};
 use superchunk::frame::{Frame, Kind, Located, Opener, Step};
 use superchunk::store::{FileReader, ReadAt};
-use superchunk::{Error, Value};
+use superchunk::{Error, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Input, to_usize};
 use crate::location::Location;
 use crate::output::{self, Document, Table, object};
+use crate::packs;
 use crate::parts::{Envelope, Field, chunk_fields, index_file};
 use crate::values::hex_line;
 
@@ -28,7 +29,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
-    /// A frame or a chunk
+    /// A frame, a Bloscpack file or a chunk
     location: OsString,
     #[command(subcommand)]
     part: Option<Part>,
@@ -40,7 +41,7 @@ pub(crate) struct InspectArgs {
 /// A stored part.
 #[derive(Clone, Copy, Debug, Subcommand)]
 enum Part {
-    /// The header of the frame, or of a lone chunk
+    /// The header of the file, or of a lone chunk
     Header,
     /// Where each chunk is
     Index,
@@ -65,18 +66,41 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
             let start = Envelope::open(path)?.bytes(0, 32)?;
             show("chunk", &chunk_fields(&start, 0), args.bytes, context)
         }
+        (Format::Bloscpack, Part::Header) => {
+            show("header", &packs::header_fields(path)?, args.bytes, context)
+        }
+        (Format::Bloscpack, Part::Index) => {
+            let input = Input::open(&location, context)?;
+            let pack = input.need_pack()?;
+            let place = |number| {
+                let place = pack.chunk_position(number).map(|position| position.to_string());
+                Ok(place.unwrap_or_default())
+            };
+            index(pack.data()?, packs::index_start(pack), &place, context)
+        }
+        (Format::Bloscpack, Part::Chunk { number }) => {
+            let input = Input::open(&location, context)?;
+            let fields = packs::chunk(path, input.need_pack()?, number)?;
+            show("chunk", &fields, args.bytes, context)
+        }
         (Format::Frame | Format::SparseFrame, part) => {
             let file = Envelope::open(&index_file(path, format))?;
             match part {
                 Part::Header => show("header", &file.header(), args.bytes, context),
                 Part::Trailer => show("trailer", &file.trailer()?, args.bytes, context),
-                Part::Index => index(&location, &file, context),
+                Part::Index => {
+                    let input = Input::open(&location, context)?;
+                    let map = map_of(&input)?;
+                    let place = |number| Ok(place_of(&map.locate(number)?));
+                    index(input.need_frame()?, Some(file.index_start()), &place, context)
+                }
                 Part::Chunk { number } => chunk(&location, number, args.bytes, context),
             }
         }
         _ => {
             let words = format!("`{}` has no such part", location.name());
-            Err(Failure::said(Exit::Unsupported, words).with_help("frames and chunks have parts"))
+            Err(Failure::said(Exit::Unsupported, words)
+                .with_help("frames, Bloscpack files and chunks have parts"))
         }
     }
 }
@@ -120,15 +144,18 @@ fn annotated(fields: &[Field]) -> String {
     text
 }
 
-fn index(location: &Location, file: &Envelope, context: &Context) -> Outcome {
-    let input = Input::open(location, context)?;
-    let frame = input.need_frame()?;
-    let map = map_of(&input)?;
+/// Prints where each chunk is; `start` is where that is stored.
+fn index(
+    chunks: &SuperChunk,
+    start: Option<u64>,
+    place: &dyn Fn(usize) -> Outcome<String>,
+    context: &Context,
+) -> Outcome {
     let mut table = Table::new(["chunk", "place", "nbytes", "cbytes"]);
     let mut list = Vec::new();
-    for number in 0..frame.chunk_count() {
-        let place = place_of(&map.locate(number)?);
-        let header = frame.chunk_header(number)?;
+    for number in 0..chunks.chunk_count() {
+        let place = place(number)?;
+        let header = chunks.chunk_header(number)?;
         let (nbytes, cbytes) = (header.len() as u64, header.compressed_len() as u64);
         table.row([number.to_string(), place.clone(), nbytes.to_string(), cbytes.to_string()]);
         list.push(object([
@@ -141,11 +168,12 @@ fn index(location: &Location, file: &Envelope, context: &Context) -> Outcome {
     if context.json() {
         return Document::new("inspect")
             .with("part", "index")
-            .with("offset", file.index_start())
+            .with_or_null("offset", start)
             .with("chunks", list)
             .print();
     }
-    output::print(&format!("index at byte {}\n{}", file.index_start(), table.render()))
+    let heading = start.map_or("no index".to_owned(), |start| format!("index at byte {start}"));
+    output::print(&format!("{heading}\n{}", table.render()))
 }
 
 fn chunk(location: &Location, number: usize, with_bytes: bool, context: &Context) -> Outcome {

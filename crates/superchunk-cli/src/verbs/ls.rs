@@ -98,9 +98,12 @@ fn row(path: &Path, summary: &Summary) -> [String; 7] {
 }
 
 fn what(summary: &Summary) -> String {
-    match &summary.array {
-        Some((shape, dtype)) => format!("{} {dtype}", sides(shape)),
-        None => format!("{} x {} B", summary.nbytes / summary.typesize.max(1), summary.typesize),
+    match (&summary.array, summary.objects) {
+        (Some((shape, dtype)), _) => format!("{} {dtype}", sides(shape)),
+        (None, Some((count, kind))) => format!("{count} objects ({kind})"),
+        (None, None) => {
+            format!("{} x {} B", summary.nbytes / summary.typesize.max(1), summary.typesize)
+        }
     }
 }
 

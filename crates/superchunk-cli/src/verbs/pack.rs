@@ -1,13 +1,14 @@
-//! `pack`: bytes and NumPy arrays become frames.
+//! `pack`: bytes, NumPy arrays and lists of objects become frames or Bloscpack files.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use superchunk::bloscpack::{Order, PackOptions};
 use superchunk::detect::Format;
 use superchunk::frame::Durability;
-use superchunk::{FrameOptions, SuperChunk, Value};
+use superchunk::{Error, FrameOptions, SuperChunk, Value};
 
 use crate::args::FilterArgs;
 use crate::arrays;
@@ -16,16 +17,20 @@ use crate::encoding::EncodingArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::names::{human, parse_length};
+use crate::objects::{self, RecordArgs};
 use crate::output::{Document, ratio, rounded};
+use crate::packs::{self, PackFileArgs};
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
-use crate::target::Target;
+use crate::target::{Counter, Target};
 use crate::values::parse_dtype;
 
 const EXAMPLES: &str = "\
 Examples:
   superchunk pack readings.f8 -t 8 -9           readings.f8.b2frame
   superchunk pack cube.npy                      cube.b2nd, shape and dtype kept
+  superchunk pack readings.f8 -t 8 -o readings.blp --checksum sha256
+  superchunk pack names.txt --varlen            each line is an object, found by its number
   zcat big.gz | superchunk pack - -o big.b2frame --dtype '<f4' -m unit=K";
 
 /// The options of `pack`.
@@ -38,6 +43,9 @@ pub(crate) struct PackArgs {
     /// Where to; IN.b2frame if not given, - is stdout
     #[arg(short, long, value_name = "OUT")]
     output: Option<OsString>,
+    /// frame, b2nd or blp; else the name of OUT tells
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    to: Option<To>,
     /// Bytes of an item
     #[arg(short, long, value_name = "N", value_parser = parse_length)]
     typesize: Option<usize>,
@@ -65,8 +73,54 @@ pub(crate) struct PackArgs {
     /// Overwrite
     #[arg(short, long)]
     force: bool,
+    /// Every line is an object of any length
+    #[arg(long, help_heading = "Objects", conflicts_with_all = ["dtype", "typesize", "raw"])]
+    varlen: bool,
+    /// Objects are bytes, not texts
+    #[arg(long, help_heading = "Objects", requires = "varlen")]
+    bytes: bool,
+    #[command(flatten)]
+    records: RecordArgs,
     #[command(flatten)]
     encoding: EncodingArgs,
+    #[command(flatten)]
+    pack_file: PackFileArgs,
+}
+
+/// What to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum To {
+    /// A frame.
+    Frame,
+    /// An array in a frame.
+    B2nd,
+    /// A Bloscpack file.
+    Blp,
+}
+
+impl PackArgs {
+    /// What the result is to be, if something tells.
+    fn to(&self) -> Option<To> {
+        let suffix = self.output.as_ref().and_then(|output| Path::new(output).extension());
+        self.to.or_else(|| match suffix?.to_str()? {
+            "b2nd" => Some(To::B2nd),
+            "blp" => Some(To::Blp),
+            _ => None,
+        })
+    }
+
+    /// Refuses what does not go together.
+    fn check(&self) -> Outcome {
+        if self.records.is_given() && !self.varlen {
+            return Err(Failure::usage("only objects are told apart by something")
+                .with_help("say --varlen, too"));
+        }
+        if self.pack_file.is_given() && self.to() != Some(To::Blp) {
+            return Err(Failure::usage("only Bloscpack files have such checksums and offsets")
+                .with_help("make one with --to blp, or an output called .blp"));
+        }
+        Ok(())
+    }
 }
 
 /// What was packed.
@@ -76,10 +130,11 @@ struct Packed {
 }
 
 pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
+    args.check()?;
     let input = Location::whole((args.input != "-").then(|| PathBuf::from(&args.input)));
     let mut source = Source::open(input.path.as_deref())?;
-    let format = if args.raw { Format::Raw } else { source.detect()?.format };
-    if matches!(format, Format::Frame | Format::Chunk) {
+    let format = if args.raw || args.varlen { Format::Raw } else { source.detect()?.format };
+    if matches!(format, Format::Frame | Format::Chunk | Format::Bloscpack) {
         let words = format!("`{}` is packed already", input.name());
         return Err(Failure::usage(words).with_help(
             "change it with `superchunk convert` or `repack`, or take it as bytes with --raw",
@@ -90,6 +145,17 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     let target = target_of(args, input.path.as_deref(), is_array)?;
     let mut attributes =
         args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;
+    if args.varlen || args.to() == Some(To::Blp) {
+        let (nbytes, stored) = match args.varlen {
+            true => pack_objects(args, &mut source, &attributes, &target, context)?,
+            false => {
+                let raw = raw.filter(|_| format != Format::Npy);
+                let what = (is_array, raw);
+                pack_file(args, what, &mut source, attributes, &target, context)?
+            }
+        };
+        return report(&input.name(), &target, &Packed { nbytes, stored }, 0.0, context);
+    }
     if is_array {
         let request = arrays::Request {
             encoding: &args.encoding,
@@ -105,6 +171,76 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     let options = options_of(args, context)?;
     attributes.extend(args.dtype.as_deref().map(|dtype| ("dtype".to_owned(), dtype.into())));
     pack(&mut source, &options, &attributes, (&target, args.force), &input.name(), context)
+}
+
+fn pack_objects(
+    args: &PackArgs,
+    source: &mut Source,
+    attributes: &[(String, Value)],
+    target: &Target,
+    context: &Context,
+) -> Outcome<(u64, u64)> {
+    let request = objects::Request {
+        encoding: &args.encoding,
+        pack_file: (args.to() == Some(To::Blp)).then_some(&args.pack_file),
+        attributes,
+        force: args.force,
+    };
+    let how = (args.records.framing(), args.bytes);
+    objects::pack(source, how, &request, target, context)
+}
+
+/// Makes a Bloscpack file of bytes, or of an array.
+fn pack_file(
+    args: &PackArgs,
+    (is_array, raw): (bool, Option<(&str, Vec<u64>)>),
+    source: &mut Source,
+    mut attributes: Vec<(String, Value)>,
+    target: &Target,
+    context: &Context,
+) -> Outcome<(u64, u64)> {
+    let mut usual = PackOptions::new();
+    usual.compress.item_size = item_size(args)?;
+    let array = match (is_array, raw) {
+        (false, _) => None,
+        (true, Some((dtype, shape))) => Some((parse_dtype(dtype)?, shape, Order::C)),
+        (true, None) => {
+            let header = arrays::take_header(source)?;
+            let order = if header.fortran_order { Order::Fortran } else { Order::C };
+            Some((header.dtype, header.shape, order))
+        }
+    };
+    let options = match array {
+        Some((dtype, shape, order)) => {
+            usual.compress.item_size = dtype.item_size().max(1);
+            let options = args.pack_file.options(usual, &args.encoding, context)?;
+            packs::array_metadata(options, dtype, &shape, order, &attributes)?
+        }
+        None => {
+            attributes.extend(args.dtype.as_deref().map(|text| ("dtype".to_owned(), text.into())));
+            let mut options = args.pack_file.options(usual, &args.encoding, context)?;
+            (options.metadata, options.expected_len) =
+                (packs::metadata_of(&attributes)?, source.total);
+            options
+        }
+    };
+    let mut progress = context.progress("packing", source.total);
+    let expected = options.expected_len.filter(|_| is_array);
+    let packed = packs::write(target, args.force, &options, &mut |sink| {
+        let mut found = 0;
+        source.pieces(1 << 20, &mut progress, |bytes| {
+            found += bytes.len() as u64;
+            sink(bytes)
+        })?;
+        match expected.filter(|expected| *expected != found) {
+            None => Ok(()),
+            Some(expected) => {
+                let words = format!("the array has {expected} bytes, {found} are here");
+                Err(Error::truncated(words).at("npy", "shape", 10).into())
+            }
+        }
+    })?;
+    Ok(packed)
 }
 
 /// Compresses stdin to stdout.
@@ -180,24 +316,6 @@ pub(crate) fn write_frame(frame: &SuperChunk, target: &Target, force: bool) -> O
     })
 }
 
-/// Counts what is written.
-struct Counter<'a> {
-    out: &'a mut dyn std::io::Write,
-    count: u64,
-}
-
-impl std::io::Write for Counter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.count += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
-    }
-}
-
 /// The length of a file, or of all files of a folder.
 pub(crate) fn size_of_path(path: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(path) else {
@@ -213,8 +331,7 @@ fn array_of<'a>(args: &'a PackArgs, source: &Source) -> Outcome<Option<(&'a str,
     if !args.shape.is_empty() {
         return Ok(Some((dtype, args.shape.clone())));
     }
-    let output = args.output.as_ref().map(Path::new);
-    if output.and_then(Path::extension).is_none_or(|suffix| suffix != "b2nd") {
+    if args.to() != Some(To::B2nd) {
         return Ok(None);
     }
     let total = source.total.ok_or_else(|| {
@@ -224,19 +341,25 @@ fn array_of<'a>(args: &'a PackArgs, source: &Source) -> Outcome<Option<(&'a str,
 }
 
 fn options_of(args: &PackArgs, context: &Context) -> Outcome<FrameOptions> {
-    let of_dtype = args.dtype.as_deref().map(parse_dtype).transpose()?;
-    let item_size = args.typesize.or(of_dtype.map(|dtype| dtype.item_size())).unwrap_or(1);
-    let options = args.encoding.fresh(item_size, context)?;
+    let options = args.encoding.fresh(item_size(args)?, context)?;
     Ok(if args.variable { options.with_variable_chunks() } else { options })
 }
 
+fn item_size(args: &PackArgs) -> Outcome<usize> {
+    let of_dtype = args.dtype.as_deref().map(parse_dtype).transpose()?;
+    Ok(args.typesize.or(of_dtype.map(|dtype| dtype.item_size())).unwrap_or(1))
+}
+
 fn target_of(args: &PackArgs, input: Option<&Path>, is_array: bool) -> Outcome<Target> {
+    let is_pack_file = args.to() == Some(To::Blp);
     match (&args.output, input) {
         (Some(output), _) => Ok(Target::parse(output)),
-        (None, Some(path)) if is_array => Ok(Target::Path(path.with_extension("b2nd"))),
+        (None, Some(path)) if is_array => {
+            Ok(Target::Path(path.with_extension(if is_pack_file { "blp" } else { "b2nd" })))
+        }
         (None, Some(path)) => {
             let mut name = path.as_os_str().to_owned();
-            name.push(".b2frame");
+            name.push(if is_pack_file { ".blp" } else { ".b2frame" });
             Ok(Target::Path(name.into()))
         }
         (None, None) if std::io::stdout().is_terminal() => {

@@ -4,8 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use superchunk::ErrorKind;
+use superchunk::detect::{self, Format};
 use superchunk::frame::Kind;
 
+use super::convert::to_pack;
 use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
@@ -15,7 +18,9 @@ use crate::input::Input;
 use crate::location::Location;
 use crate::names::human;
 use crate::output::Document;
+use crate::packs::PackFileArgs;
 use crate::replace::replace;
+use crate::target::Target;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,7 +48,9 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
     let before = size_of_path(&args.frame);
     let target = args.output.as_ref().map_or(args.frame.as_path(), Path::new);
     let in_place = args.output.is_none();
-    if in_place
+    if detect::path(&args.frame)?.format == Format::Bloscpack {
+        pack_file(args, target, in_place || args.force, context)?;
+    } else if in_place
         && !args.encoding.changes_chunks()
         && !args.encoding.no_checksums
         && !args.encoding.sparse
@@ -69,6 +76,19 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
     }
     context.tell(&format!("{}: {} -> {}", target.display(), human(before), human(after)));
     Ok(())
+}
+
+/// Writes a Bloscpack file anew, in version 3 or, with objects, 4.
+fn pack_file(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
+    let input = Input::open(&Location::whole(Some(args.frame.clone())), context)?;
+    // Nobody may be writing to what is about to be replaced.
+    match context.pack_reader().edit(&args.frame) {
+        Err(error) if error.kind() == ErrorKind::Locked => return Err(error.into()),
+        // Old versions cannot be changed, only written anew.
+        _ => {}
+    }
+    let target = (&Target::Path(target.to_owned()), force);
+    to_pack(&input, &args.encoding, &PackFileArgs::default(), target, context)
 }
 
 fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {

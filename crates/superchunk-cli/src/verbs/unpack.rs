@@ -12,6 +12,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::names::human;
+use crate::objects::{self, Framing, RecordArgs};
 use crate::output::Document;
 use crate::span::Span;
 use crate::target::Target;
@@ -24,7 +25,7 @@ Examples:
   superchunk unpack cube.b2nd --raw -o - | wc -c     bytes in C order";
 
 /// The names that packing adds, and unpacking takes away.
-const SUFFIXES: [&str; 3] = ["b2frame", "b2nd", "b2"];
+const SUFFIXES: [&str; 4] = ["b2frame", "b2nd", "b2", "blp"];
 
 /// The options of `unpack`.
 #[derive(Debug, Args)]
@@ -48,6 +49,8 @@ pub(crate) struct UnpackArgs {
     /// Overwrite
     #[arg(short, long)]
     force: bool,
+    #[command(flatten)]
+    records: RecordArgs,
 }
 
 pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
@@ -58,7 +61,14 @@ pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
         Some(output) => Target::parse(output),
         None => default_target(&location, header.is_some())?,
     };
-    let written = unpack(&input, header.as_deref(), &target, args.force, context)?;
+    let written = match &input.content {
+        Content::Objects(list) => {
+            let slice = input.slice.as_deref();
+            let (framing, to) = (args.records.framing(), (&target, args.force));
+            objects::unpack(list, slice, framing, to, context)?
+        }
+        _ => unpack(&input, header.as_deref(), &target, args.force, context)?,
+    };
     if context.json() && target != Target::Stdout {
         return Document::new("unpack")
             .with("path", input.name.as_str())
@@ -80,6 +90,10 @@ pub(crate) fn filter(context: &Context) -> Outcome {
     if matches!(input.content, Content::Raw(_)) {
         let words = format!("stdin is nothing that was packed: {}", input.detected.reason);
         return Err(superchunk::Error::corrupt(words).into());
+    }
+    if let Content::Objects(list) = &input.content {
+        let to = (&Target::Stdout, false);
+        return objects::unpack(list, None, Framing::Lines, to, context).map(drop);
     }
     unpack(&input, None, &Target::Stdout, false, context).map(drop)
 }
@@ -109,6 +123,10 @@ fn unpack(
 
 /// The header of a NumPy file, if one is wanted.
 fn header_of(args: &UnpackArgs, input: &Input) -> Outcome<Option<Vec<u8>>> {
+    if (args.npy || args.raw) && matches!(input.content, Content::Objects(_)) {
+        return Err(Failure::usage("objects of any length are no array, and no bytes in a row")
+            .with_help("leave it out, or say --null, --lengths or --jsonl"));
+    }
     let is_array = matches!(input.content, Content::Array(_));
     if args.raw || !(args.npy || is_array) {
         return Ok(None);

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use superchunk::bloscpack::Checksum;
+use superchunk::detect::{self, Format};
 use superchunk::{Integrity, SuperChunk, Value};
 
 use crate::context::Context;
@@ -10,6 +12,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::output::{self, Document, object};
+use crate::packs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,6 +63,12 @@ fn unsealed(location: &Location, failure: Failure, context: &Context) -> Outcome
     let (Failure::Library(error), Some(path)) = (&failure, &location.path) else {
         return Err(failure);
     };
+    if detect::path(path)?.format == Format::Bloscpack {
+        let Ok(pack) = packs::lenient(path, context) else { return Err(failure) };
+        let mut findings = of_chunks(pack.data()?, pack.header().checksum, context)?;
+        findings.damaged.insert(0, (NO_CHUNK, error.to_string()));
+        return Ok(findings);
+    }
     if error.place().is_none_or(|place| place.field != "fingerprint") {
         return Err(failure);
     }
@@ -72,6 +81,9 @@ fn unsealed(location: &Location, failure: Failure, context: &Context) -> Outcome
 }
 
 fn look(input: &Input, context: &Context) -> Outcome<Findings> {
+    if let Some(pack) = input.pack() {
+        return of_chunks(pack.data()?, pack.header().checksum, context);
+    }
     if let Some(frame) = input.frame() {
         return of_frame(frame, context);
     }
@@ -105,6 +117,13 @@ fn of_frame(frame: &SuperChunk, context: &Context) -> Outcome<Findings> {
         decoded: found.decoded as u64,
         damaged: damaged.chain(values).collect(),
     })
+}
+
+/// The chunks of a Bloscpack file.
+fn of_chunks(data: &SuperChunk, checksum: Checksum, context: &Context) -> Outcome<Findings> {
+    let found = of_frame(data, context)?;
+    let integrity = if checksum == Checksum::None { "none" } else { checksum.name() };
+    Ok(Findings { integrity, ..found })
 }
 
 impl Findings {

@@ -6,7 +6,7 @@ use crate::shell::Shell;
 fn formats_codecs_and_filters_are_listed() {
     let shell = Shell::new();
     let text = shell.run("caps").succeeds();
-    for word in ["b2frame", "sframe", "b2nd", "npy", "zstd", "bitshuffle", "threads"] {
+    for word in ["b2frame", "sframe", "b2nd", "blp", "npy", "zstd", "bitshuffle", "threads"] {
         assert!(text.text().contains(word), "{word}");
     }
     let json = shell.run("caps --json").succeeds().json();

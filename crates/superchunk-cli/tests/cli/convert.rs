@@ -60,7 +60,7 @@ fn what_it_is_to_be_must_be_clear() {
     let shell = Shell::with_frame();
     shell.run("convert data.b2frame x").fails(
         2,
-        "error: what is `x` to be?\n  help: say it with --to frame, sparse, chunk, b2nd, npy or raw\n",
+        "error: what is `x` to be?\n  help: say it with --to frame, sparse, chunk, b2nd, blp, npy or raw\n",
     );
     assert_eq!(shell.run("convert data.b2frame data.f8 --to raw").code, Some(7));
     assert_eq!(shell.run("convert data.b2frame@1:2 x.raw").code, Some(2));

@@ -5,6 +5,8 @@
 mod append;
 mod attr;
 mod bench;
+mod bloscpack;
+mod blpk;
 mod caps;
 mod cat;
 mod convert;
@@ -24,4 +26,5 @@ mod repack;
 mod shell;
 mod tune;
 mod unpack;
+mod varlen;
 mod verify;

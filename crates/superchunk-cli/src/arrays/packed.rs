@@ -1,0 +1,86 @@
+//! The items of an array in a Bloscpack file.
+
+use std::ops::Range;
+
+use superchunk::bloscpack::{Order, Pack};
+use superchunk::{AxisSlice, DType, Error, Selection};
+
+use super::npy_file::{NpyFile, to_c_order};
+use super::{MOST, ahead, bytes_of};
+use crate::failure::Outcome;
+use crate::input::to_usize;
+
+/// An array of NumPy in a Bloscpack file.
+pub(crate) struct PackedArray {
+    pub(super) pack: Box<Pack>,
+    pub(super) shape: Vec<u64>,
+    pub(super) dtype: DType,
+    /// All items in C order, because those of the file are not.
+    turned: Option<NpyFile>,
+}
+
+impl PackedArray {
+    /// The array that a file says it is, or the file if it is none. Items in Fortran order are brought
+    /// to C order in memory, at most `most` bytes of them.
+    pub(super) fn of(pack: Box<Pack>, most: usize) -> Outcome<Result<Self, Box<Pack>>> {
+        let Some(array) = pack.array() else { return Ok(Err(pack)) };
+        let (shape, dtype) = (array.shape.clone(), array.dtype.clone());
+        let turned = if array.order == Order::Fortran && shape.len() > 1 {
+            let len = pack.data()?.len();
+            if len > most as u64 {
+                let words = format!("turning the array takes {len} bytes, the limit is {most}");
+                return Err(Error::limit(words).into());
+            }
+            let rows = to_c_order(&pack.data()?.to_vec()?, &shape, dtype.item_size());
+            Some(NpyFile::in_memory(shape.clone(), dtype.clone(), rows))
+        } else {
+            None
+        };
+        Ok(Ok(Self { pack, shape, dtype, turned }))
+    }
+
+    /// Reads bytes of the items, in C order.
+    pub(super) fn read(&self, range: Range<u64>, dst: &mut [u8]) -> Outcome {
+        match &self.turned {
+            Some(items) => items.read(range, dst),
+            None => Ok(self.pack.data()?.read_bytes(range, dst)?),
+        }
+    }
+
+    /// Calls `take` with the items of a selection, which is one of few rows.
+    pub(super) fn select(
+        &self,
+        selection: &Selection,
+        take: &mut dyn FnMut(&[u8]) -> Outcome,
+    ) -> Outcome {
+        if let Some(items) = &self.turned {
+            return items.select(selection, take);
+        }
+        let size = self.dtype.item_size().max(1);
+        let [first, rest @ ..] = selection.axes() else {
+            let mut item = vec![0; size];
+            self.read(0..size as u64, &mut item)?;
+            return take(&item);
+        };
+        let Some(last) = first.count.checked_sub(1) else { return Ok(()) };
+        let end = ahead(first, last)?;
+        let (low, high) = (first.start.min(end), first.start.max(end) + 1);
+        let sides = self.shape.get(1..).unwrap_or_default();
+        let row = bytes_of(sides.iter().product(), size)? as u64;
+        if (high - low).saturating_mul(row) > MOST && first.count > 1 {
+            // The rows lie far apart.
+            for number in 0..first.count {
+                let one = AxisSlice { start: ahead(first, number)?, count: 1, ..*first };
+                let axes = std::iter::once(one).chain(rest.iter().copied());
+                self.select(&Selection::new(axes.collect::<Vec<_>>()), take)?;
+            }
+            return Ok(());
+        }
+        let mut rows = vec![0; to_usize((high - low) * row)?];
+        self.read(low * row..high * row, &mut rows)?;
+        let shape: Vec<u64> = std::iter::once(high - low).chain(sides.iter().copied()).collect();
+        let near = AxisSlice { start: first.start - low, ..*first };
+        let axes: Vec<AxisSlice> = std::iter::once(near).chain(rest.iter().copied()).collect();
+        NpyFile::in_memory(shape, self.dtype.clone(), rows).select(&Selection::new(axes), take)
+    }
+}

@@ -1,0 +1,144 @@
+//! Texts, bytes and values of any length: objects in batches in a frame, or one in each chunk of a
+//! Bloscpack file. Everything of the program that handles them passes through here.
+
+mod records;
+mod show;
+mod write;
+
+pub(crate) use records::{Framing, RecordArgs};
+pub(crate) use show::{print, unpack};
+pub(crate) use write::{Request, append, convert, pack};
+
+use superchunk::bloscpack::Pack;
+use superchunk::{Json, ObjectKind, Objects, SuperChunk, Value};
+
+use crate::failure::Outcome;
+use crate::input::{Input, to_usize};
+use crate::span::Span;
+
+/// The key of the metadata of a Bloscpack file that says that every object is a JSON text.
+const FORMAT: &str = "format";
+const JSON: &str = "json";
+/// The value of a frame that says how many objects each chunk has.
+const LENGTHS: &str = "_batch_array_metadata";
+
+/// Objects that are opened for reading.
+pub(crate) enum ObjectList {
+    /// In a Bloscpack file.
+    Pack(Box<Pack>),
+    /// In a frame.
+    Frame(Box<Objects>),
+}
+
+/// Whether a frame holds objects.
+pub(crate) fn is_list(frame: &SuperChunk) -> bool {
+    frame.metalayer("batcharray").is_some()
+}
+
+/// The objects of a frame.
+pub(crate) fn of_frame(frame: SuperChunk) -> Outcome<ObjectList> {
+    Ok(ObjectList::Frame(Box::new(Objects::from_superchunk(frame)?)))
+}
+
+/// The attributes of a frame that are not of the list itself.
+pub(crate) fn free_attributes(input: &Input) -> Outcome<Vec<(String, Value)>> {
+    let is_free = |(name, _): &(String, Value)| name != LENGTHS;
+    Ok(input.attributes()?.into_iter().filter(is_free).collect())
+}
+
+impl ObjectList {
+    pub(crate) fn pack(&self) -> Option<&Pack> {
+        if let Self::Pack(pack) = self { Some(pack) } else { None }
+    }
+
+    pub(crate) fn frame(&self) -> Option<&SuperChunk> {
+        if let Self::Frame(objects) = self { Some(objects.superchunk()) } else { None }
+    }
+
+    /// All bytes that the chunks hold.
+    pub(crate) fn data(&self) -> Outcome<&SuperChunk> {
+        match self {
+            Self::Pack(pack) => Ok(pack.data()?),
+            Self::Frame(objects) => Ok(objects.superchunk()),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::Pack(pack) => pack.object_count() as u64,
+            Self::Frame(objects) => objects.len(),
+        }
+    }
+
+    /// What they are.
+    pub(crate) fn kind(&self) -> ObjectKind {
+        match self {
+            Self::Pack(pack) => kind_of_pack(pack),
+            Self::Frame(objects) => objects.kind(),
+        }
+    }
+
+    /// What they are, in a word.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match self.kind() {
+            ObjectKind::Text => "text",
+            ObjectKind::Bytes => "bytes",
+            _ => "values",
+        }
+    }
+
+    /// One of them.
+    pub(crate) fn value(&self, number: u64) -> Outcome<Value> {
+        match self {
+            Self::Frame(objects) => Ok(objects.value(number)?),
+            Self::Pack(pack) => Ok(self.understood(pack.object(to_usize(number)?)?)),
+        }
+    }
+
+    /// Calls `take` with some of them.
+    pub(crate) fn each(&self, span: Span, take: &mut dyn FnMut(Value) -> Outcome) -> Outcome {
+        if let (Self::Frame(objects), 1) = (self, span.step) {
+            for value in objects.values(span.start..span.stop)? {
+                take(value?)?;
+            }
+            return Ok(());
+        }
+        let mut at = span.start;
+        while at < span.stop {
+            take(self.value(at)?)?;
+            at = at.saturating_add(span.step);
+        }
+        Ok(())
+    }
+
+    /// The objects that a slice names, or all.
+    pub(crate) fn span(&self, slice: Option<&str>) -> Outcome<Span> {
+        match slice {
+            Some(slice) => Span::parse(slice, self.count()),
+            None => Ok(Span::all(self.count())),
+        }
+    }
+
+    /// What the bytes of an object in a Bloscpack file are.
+    fn understood(&self, bytes: Vec<u8>) -> Value {
+        match (self.kind(), String::from_utf8(bytes)) {
+            (ObjectKind::Values, Ok(text)) => {
+                Value::from_json(&text).unwrap_or_else(|_| text.into())
+            }
+            (ObjectKind::Text, Ok(text)) => text.into(),
+            (_, Ok(text)) => text.into_bytes().into(),
+            (_, Err(error)) => error.into_bytes().into(),
+        }
+    }
+}
+
+/// What the metadata of a Bloscpack file says its objects are.
+fn kind_of_pack(pack: &Pack) -> ObjectKind {
+    let word = |key| pack.metadata().and_then(|json: &Json| json.get(key)?.as_str());
+    match (word("dtype"), word(FORMAT)) {
+        (_, Some(JSON)) => ObjectKind::Values,
+        (Some("varchar"), _) => ObjectKind::Text,
+        _ => ObjectKind::Bytes,
+    }
+}

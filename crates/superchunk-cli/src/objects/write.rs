@@ -1,0 +1,277 @@
+//! Objects from streams and from other files, into frames and Bloscpack files.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use superchunk::bloscpack::{Pack, PackOptions};
+use superchunk::frame::Durability;
+use superchunk::{Json, ObjectKind, Objects, ObjectsOptions, SuperChunk, Value};
+
+use super::records::{self, Framing};
+use super::{FORMAT, JSON, ObjectList, kind_of_pack};
+use crate::context::Context;
+use crate::encoding::EncodingArgs;
+use crate::failure::{Failure, Outcome};
+use crate::input::{Content, Input};
+use crate::packs::{self, PackFileArgs};
+use crate::replace::{Scratch, replace};
+use crate::source::Source;
+use crate::span::Span;
+use crate::target::Target;
+use crate::verbs::append::packed;
+use crate::verbs::pack::size_of_path;
+
+/// The bytes of a small file.
+const SMALL: u64 = 8 << 20;
+
+/// How a new list of objects is made.
+pub(crate) struct Request<'a> {
+    pub(crate) encoding: &'a EncodingArgs,
+    /// For a Bloscpack file; `None` for a frame.
+    pub(crate) pack_file: Option<&'a PackFileArgs>,
+    pub(crate) attributes: &'a [(String, Value)],
+    pub(crate) force: bool,
+}
+
+/// What takes objects.
+enum Writer {
+    Pack(Box<Pack>, ObjectKind),
+    Frame(Box<Objects>),
+}
+
+/// Packs the objects of a stream; returns the length of the stream, and what is stored.
+pub(crate) fn pack(
+    source: &mut Source,
+    (framing, are_bytes): (Framing, bool),
+    request: &Request<'_>,
+    target: &Target,
+    context: &Context,
+) -> Outcome<(u64, u64)> {
+    let kind = match framing {
+        Framing::Jsonl => ObjectKind::Values,
+        Framing::Lines | Framing::Null if !are_bytes => ObjectKind::Text,
+        _ => ObjectKind::Bytes,
+    };
+    make(target, request, kind, context, &mut |writer| {
+        take_stream(writer, source, framing, context)
+    })
+}
+
+/// Makes a file of other objects.
+pub(crate) fn convert(
+    list: &ObjectList,
+    request: &Request<'_>,
+    target: &Target,
+    context: &Context,
+) -> Outcome {
+    make(target, request, list.kind(), context, &mut |writer| {
+        list.each(Span::all(list.count()), &mut |value| writer.put(&value))?;
+        Ok(0)
+    })?;
+    Ok(())
+}
+
+/// Appends the objects of files, all of them or none; returns how many came and how many there are.
+pub(crate) fn append(
+    path: &Path,
+    is_pack: bool,
+    inputs: &[OsString],
+    framing: Framing,
+    context: &Context,
+) -> Outcome<(u64, u64)> {
+    let mut writer = match is_pack {
+        true => {
+            let pack = Box::new(context.pack_reader().edit(path)?);
+            let kind = kind_of_pack(&pack);
+            Writer::Pack(pack, kind)
+        }
+        false => Writer::Frame(Box::new(Objects::from_superchunk(context.edit(path)?)?)),
+    };
+    let before = writer.count();
+    let appended = inputs.iter().try_for_each(|input| {
+        if let Some(Input { content: Content::Objects(list), .. }) = packed(input, context)? {
+            return list.each(Span::all(list.count()), &mut |value| writer.put(&value));
+        }
+        let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
+        take_stream(&mut writer, &mut source, framing, context).map(drop)
+    });
+    let after = writer.count();
+    match appended {
+        Ok(()) => writer.close()?,
+        Err(failure) => {
+            // Dropping it would commit what came so far.
+            std::mem::forget(writer);
+            return Err(failure);
+        }
+    }
+    Ok((after - before, after))
+}
+
+/// Makes a new file: under another name until it is complete, or in a temporary file if the target is
+/// written from front to back.
+fn make(
+    target: &Target,
+    request: &Request<'_>,
+    kind: ObjectKind,
+    context: &Context,
+    fill: &mut dyn FnMut(&mut Writer) -> Outcome<u64>,
+) -> Outcome<(u64, u64)> {
+    if let Target::Path(path) = target {
+        return replace(path, request.force, |temporary| {
+            let mut writer = Writer::create(temporary, request, kind, false, context)?;
+            let nbytes = fill(&mut writer)?;
+            writer.finish(temporary, request)?;
+            Ok((nbytes, size_of_path(temporary)))
+        });
+    }
+    let scratch = Scratch::new();
+    let mut writer = Writer::create(scratch.path(), request, kind, true, context)?;
+    let nbytes = fill(&mut writer)?;
+    writer.finish(scratch.path(), request)?;
+    let stored = size_of_path(scratch.path());
+    target.write(request.force, |out| {
+        let mut source = Source::open(Some(scratch.path()))?;
+        let mut quiet = context.progress("writing", Some(stored));
+        source.pieces(1 << 20, &mut quiet, |bytes| {
+            out.write_all(bytes).map_err(|error| target.failed(error))
+        })
+    })?;
+    Ok((nbytes, stored))
+}
+
+fn take_stream(
+    writer: &mut Writer,
+    source: &mut Source,
+    framing: Framing,
+    context: &Context,
+) -> Outcome<u64> {
+    let mut number = 0;
+    let most = context.limits().max_decoded;
+    let mut progress = context.progress("packing", source.total);
+    records::read(source, framing, most, &mut |bytes| {
+        match framing {
+            Framing::Jsonl => writer.put(&records::json_value(bytes, number)?)?,
+            _ => writer.put_bytes(bytes, number)?,
+        }
+        progress.add(bytes.len());
+        number += 1;
+        Ok(())
+    })
+}
+
+impl Writer {
+    fn create(
+        path: &Path,
+        request: &Request<'_>,
+        kind: ObjectKind,
+        for_a_moment: bool,
+        context: &Context,
+    ) -> Outcome<Self> {
+        let Some(args) = request.pack_file else {
+            let usual = ObjectsOptions::new(kind);
+            let base = request.encoding.over(usual.frame.clone(), context)?;
+            let frame = if for_a_moment { base.with_durability(Durability::Process) } else { base };
+            let options = usual.with_frame(frame);
+            return Ok(Self::Frame(Box::new(Objects::create(path, &options)?)));
+        };
+        let dtype = if kind == ObjectKind::Bytes { "varbinary" } else { "varchar" };
+        let mut options = args.options(PackOptions::objects(dtype), request.encoding, context)?;
+        let mut json = options.metadata.take().unwrap_or_else(|| Json::Object(Vec::new()));
+        if kind == ObjectKind::Values {
+            json.set(FORMAT, JSON)?;
+        }
+        for (name, value) in request.attributes {
+            json.set(name.as_str(), packs::json_of(value)?)?;
+        }
+        let pack = Pack::create(path, &options.with_metadata(json))?;
+        Ok(Self::Pack(Box::new(pack), kind))
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Self::Pack(pack, _) => pack.object_count() as u64,
+            Self::Frame(objects) => objects.len(),
+        }
+    }
+
+    /// Closes a new file, after its attributes.
+    fn finish(mut self, path: &Path, request: &Request<'_>) -> Outcome {
+        if let Self::Frame(objects) = &mut self {
+            objects.commit()?;
+            // The room that is left for more counts only in small files.
+            if objects.superchunk().stored_len()? < SMALL {
+                objects.compact()?;
+            }
+        }
+        let in_frame = matches!(self, Self::Frame(_));
+        self.close()?;
+        if request.attributes.is_empty() || !in_frame {
+            return Ok(());
+        }
+        let mut frame = SuperChunk::edit(path)?;
+        for (name, value) in request.attributes {
+            frame.set_value(name, value)?;
+        }
+        Ok(frame.close()?)
+    }
+
+    fn close(self) -> Outcome {
+        match self {
+            Self::Pack(pack, _) => Ok(pack.close()?),
+            Self::Frame(objects) => Ok(objects.close()?),
+        }
+    }
+
+    /// Appends an object that came as bytes.
+    fn put_bytes(&mut self, bytes: &[u8], number: u64) -> Outcome {
+        let is_text = || {
+            std::str::from_utf8(bytes).map(drop).map_err(|_| {
+                Failure::usage(format!("object {number} is no text in UTF-8"))
+                    .with_help("bytes of any kind come as --lengths, or with --bytes")
+            })
+        };
+        match self {
+            Self::Pack(pack, ObjectKind::Bytes) => Ok(pack.append_object(bytes)?),
+            Self::Pack(pack, ObjectKind::Text) => {
+                is_text()?;
+                Ok(pack.append_object(bytes)?)
+            }
+            Self::Pack(..) => {
+                is_text()?;
+                self.put(&Value::from(String::from_utf8_lossy(bytes).into_owned()))
+            }
+            Self::Frame(objects) if objects.kind() == ObjectKind::Values => {
+                is_text()?;
+                Ok(objects.append_text(&String::from_utf8_lossy(bytes))?)
+            }
+            Self::Frame(objects) => {
+                if objects.kind() == ObjectKind::Text {
+                    is_text()?;
+                }
+                Ok(objects.append(bytes)?)
+            }
+        }
+    }
+
+    /// Appends a value, which must be of the right kind.
+    fn put(&mut self, value: &Value) -> Outcome {
+        match (self, value) {
+            (Self::Pack(pack, ObjectKind::Values), value) => {
+                Ok(pack.append_object(value.to_json().as_bytes())?)
+            }
+            (Self::Frame(objects), value) if objects.kind() == ObjectKind::Values => {
+                Ok(objects.append_value(value)?)
+            }
+            (writer, Value::Str(text)) => writer.put_bytes(text.as_bytes(), writer.count()),
+            (writer, Value::Bin(bytes)) => writer.put_bytes(bytes, writer.count()),
+            (writer, other) => {
+                let words = format!(
+                    "object {} is neither text nor bytes: {}",
+                    writer.count(),
+                    other.to_json()
+                );
+                Err(Failure::usage(words).with_help("a list of values holds such objects"))
+            }
+        }
+    }
+}

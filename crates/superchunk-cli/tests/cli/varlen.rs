@@ -1,0 +1,197 @@
+//! Objects of any length: `pack --varlen`, and the other commands on what it makes.
+
+use std::process::Command;
+
+use crate::shell::{Said, Shell, python};
+
+/// Both containers of objects.
+const FILES: [&str; 2] = ["names.blp", "names.b2frame"];
+
+/// 5 000 lines of 0 to 20 letters.
+fn lines() -> String {
+    (0..5000).map(|number| format!("name {number} ").repeat(number % 3) + "\n").collect()
+}
+
+/// Packs `names.txt` into both.
+fn with_names() -> Shell {
+    let shell = Shell::new();
+    shell.write("names.txt", lines().as_bytes());
+    for name in FILES {
+        shell.run(&format!("pack names.txt --varlen -o {name} -m who=me")).succeeds();
+    }
+    shell
+}
+
+fn unpacked(shell: &Shell, line: &str) -> Said {
+    shell.run(&format!("unpack {line} -o -")).succeeds()
+}
+
+#[test]
+fn a_line_is_an_object_found_by_its_number() {
+    let shell = with_names();
+    for name in FILES {
+        shell.run(&format!("cat {name}@1000")).is("name 1000 \n", "", 0);
+        shell.run(&format!("cat {name}@997:1000")).is("name 997 \nname 998 name 998 \n\n", "", 0);
+        shell.run(&format!("cat {name}@:3 --json")).is(
+            "[\"\", \"name 1 \", \"name 2 name 2 \"]\n",
+            "",
+            0,
+        );
+        shell.run(&format!("cat {name}@-1 --format jsonl")).is("\"name 4999 \"\n", "", 0);
+        shell.run(&format!("head -n 2 {name} --format csv")).is("\nname 1 \n", "", 0);
+        assert_eq!(shell.run(&format!("cat {name}@5000")).code, Some(2));
+        assert!(unpacked(&shell, name).stdout == lines().as_bytes());
+        assert_eq!(shell.run(&format!("verify {name}")).code, Some(0));
+        let info = shell.run(&format!("info --json {name}")).succeeds().json();
+        assert_eq!(info.get("objects").unwrap().as_u64(), Some(5000));
+        assert_eq!(info.get("kind").unwrap().as_str(), Some("text"));
+        shell.run(&format!("attr get {name} who")).is("\"me\"\n", "", 0);
+    }
+    let blp = shell.run("info names.blp").succeeds();
+    assert!(blp.text().contains("version 4 (") && blp.text().contains("5000 objects (text)"));
+    let listed = shell.run("ls").succeeds();
+    assert_eq!(listed.text().matches("5000 objects (text)").count(), 2, "{}", listed.text());
+    // Many in a chunk take less than one in each.
+    assert!(shell.read("names.b2frame").len() * 4 < shell.read("names.blp").len());
+}
+
+#[test]
+fn they_grow_and_become_each_other() {
+    let shell = with_names();
+    shell.write("more", b"last but one\nlast");
+    for name in FILES {
+        let said = shell.run(&format!("append {name} more more"));
+        said.fails(0, &format!("{name}: 4 objects appended, 5004 in all\n"));
+        shell.run(&format!("cat {name}@5001")).is("last\n", "", 0);
+    }
+    shell.run("diff names.blp names.b2frame").is("", "", 0);
+    shell.run("convert names.blp a.b2frame").succeeds();
+    shell.run("convert names.b2frame b.blp --checksum sha224").succeeds();
+    shell.run("diff a.b2frame b.blp").is("", "", 0);
+    shell.run("attr get a.b2frame who").is("\"me\"\n", "", 0);
+    shell
+        .run("append a.b2frame b.blp")
+        .fails(0, "a.b2frame: 5004 objects appended, 10008 in all\n");
+    let said = shell.run("diff a.b2frame b.blp");
+    said.is("there are 10008 and 5004 objects; the first ones are equal\n", "", 1);
+    shell.write("other", lines().replace("name 7 ", "name 8 ").as_bytes());
+    shell.run("pack other --varlen").succeeds();
+    let said = shell.run("diff other.b2frame names.blp");
+    said.is("the first difference is in object 7: \"name 8 \" and \"name 7 \"\n", "", 1);
+    for name in ["x.npy", "x.raw", "x.b2nd"] {
+        assert_eq!(shell.run(&format!("convert names.blp {name}")).code, Some(2), "{name}");
+    }
+}
+
+#[test]
+fn objects_come_and_go_in_four_ways() {
+    let shell = Shell::new();
+    let inputs: [(&str, &[u8], &str, &str); 3] = [
+        ("--null", b"a\nb\0\0c\0", "[\"a\\nb\", \"\", \"c\"]\n", "text"),
+        (
+            "--lengths",
+            b"\x02\0\0\0\xff\0\0\0\0\0",
+            "[{\"$bin\": \"ff00\"}, {\"$bin\": \"\"}]\n",
+            "bytes",
+        ),
+        (
+            "--jsonl",
+            b"{\"a\": 1}\n\"x\"\n[1, 2.5]\n3\n",
+            "[{\"a\": 1}, \"x\", [1, 2.5], 3]\n",
+            "values",
+        ),
+    ];
+    for (flag, input, shown, kind) in inputs {
+        shell.write("in", input);
+        for name in ["o.blp", "o.b2frame"] {
+            shell.run(&format!("pack in --varlen {flag} -f -o {name}")).succeeds();
+            shell.run(&format!("cat {name} --json")).is(shown, "", 0);
+            let back = unpacked(&shell, &format!("{name} {flag}")).stdout;
+            assert_eq!(back, input, "{flag} {name}");
+            let info = shell.run(&format!("info --json {name}")).json();
+            assert_eq!(info.get("kind").unwrap().as_str(), Some(kind), "{flag} {name}");
+        }
+    }
+    shell.write("bytes", b"\xff\xfe\nplain\n");
+    shell.run("pack bytes --varlen").fails(
+        2,
+        "error: object 0 is no text in UTF-8\n  help: bytes of any kind come as --lengths, or with \
+         --bytes\n",
+    );
+    shell.run("pack bytes --varlen --bytes").succeeds();
+    shell.run("cat bytes.b2frame").is("\\xff\\xfe\nplain\n", "", 0);
+    assert!(unpacked(&shell, "bytes.b2frame").stdout == b"\xff\xfe\nplain\n");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_leaves_nothing() {
+    let shell = Shell::new();
+    shell.write("in", b"\x05\0\0\0abc");
+    assert_eq!(shell.run("pack in --varlen --lengths").code, Some(3));
+    shell.write("in", b"1\n{oops\n");
+    let said = shell.run("pack in --varlen --jsonl");
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.starts_with("error: line 2 is no JSON: "), "{}", said.stderr);
+    assert_eq!(shell.run("pack in --null").code, Some(2));
+    assert_eq!(shell.run("pack in --varlen --null --jsonl").code, Some(2));
+    assert_eq!(shell.run("pack in --varlen -t 4").code, Some(2));
+    assert_eq!(shell.names(), ["in"]);
+    shell.write("in", b"good\n\xff\n");
+    shell.write("list", b"one\n");
+    for name in ["list.blp", "list.b2frame"] {
+        shell.run(&format!("pack list --varlen -o {name}")).succeeds();
+        assert_eq!(shell.run(&format!("append {name} in")).code, Some(2), "{name}");
+        shell.run(&format!("cat {name}")).is("one\n", "", 0);
+        shell.run(&format!("verify -q {name}")).is("", "", 0);
+    }
+}
+
+#[test]
+fn no_objects_are_a_list_too() {
+    let shell = Shell::new();
+    shell.write("none", b"");
+    for name in ["none.blp", "none.b2frame"] {
+        shell.run(&format!("pack none --varlen -o {name}")).succeeds();
+        shell.run(&format!("cat {name}")).is("", "", 0);
+        shell.run(&format!("cat {name} --json")).is("[]\n", "", 0);
+        assert!(unpacked(&shell, name).stdout.is_empty());
+    }
+}
+
+#[test]
+fn pipes_carry_objects() {
+    let shell = Shell::new();
+    for to in ["--to blp", "--to frame"] {
+        let packed = shell.pipe(&format!("pack --varlen {to}"), lines().as_bytes()).succeeds();
+        assert!(shell.pipe("-d", &packed.stdout).succeeds().stdout == lines().as_bytes(), "{to}");
+        shell.pipe("cat -- -@4999", &packed.stdout).is("name 4999 \n", "", 0);
+    }
+}
+
+#[test]
+fn one_damaged_object_spoils_no_other() {
+    let shell = with_names();
+    let index = shell.run("inspect names.blp index --json").succeeds().text().to_owned();
+    let after = index.split("\"chunk\": 998, \"place\": \"").nth(1).unwrap();
+    let start: usize = after.split('"').next().unwrap().parse().unwrap();
+    let mut file = shell.read("names.blp");
+    file[start + 17] ^= 1;
+    shell.write("names.blp", &file);
+    assert_eq!(shell.run("cat names.blp@998").code, Some(3));
+    shell.run("cat names.blp@1000").is("name 1000 \n", "", 0);
+    let said = shell.run("verify names.blp");
+    assert_eq!(said.code, Some(3));
+    assert!(said.text().starts_with("damaged: names.blp, chunk 998: "), "{}", said.text());
+}
+
+#[test]
+fn python_reads_the_frame() {
+    let shell = with_names();
+    let script = "import blosc2\n\
+                  names = blosc2.open('names.b2frame').items\n\
+                  assert len(names) == 5000, len(names)\n\
+                  assert names[998] == 'name 998 name 998 ' and names[0] == ''\n";
+    let mut command = Command::new(python());
+    let output = command.args(["-c", script]).current_dir(shell.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
