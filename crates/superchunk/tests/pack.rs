@@ -298,6 +298,9 @@ fn metadata_changes_in_place_or_with_a_new_file() {
     let mut cramped = options().with_metadata(json(&long)).with_metadata_options(small);
     cramped.metadata_options.room = Some(10);
     assert_eq!(cramped.pack(&bytes).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    let folder = MemoryFolder::new();
+    assert!(Pack::create_in_dir(Arc::new(folder.clone()), NAME, &cramped).is_err());
+    assert!(folder.names().unwrap().is_empty(), "nothing is left behind");
 }
 
 #[test]
@@ -421,6 +424,26 @@ fn files_of_versions_1_and_2_become_version_3_by_a_copy() {
         let bytes = old.data().unwrap().to_vec().unwrap();
         assert!(new.data().unwrap().to_vec().unwrap() == bytes, "{}", vector.name());
     }
+}
+
+#[test]
+fn a_copy_keeps_arrays_and_objects() {
+    let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+    let array = PackArray::new(DType::parse(">i4").unwrap(), [50, 10]).with_order(Order::Fortran);
+    let bytes = mixed(2000, 4, 13);
+    let first = Pack::from_bytes(options().with_array(&array).pack(&bytes).unwrap()).unwrap();
+    let other = options().with_checksum(Checksum::Md5).with_chunk_size(512);
+    let copy = first.copy_to_dir(folder.clone(), "array", &other).unwrap();
+    assert_eq!((copy.array(), copy.header().checksum), (Some(&array), Checksum::Md5));
+    copy.close().unwrap();
+    let copy = PackReader::new().open_in_dir(folder.as_ref(), "array").unwrap();
+    assert_eq!(copy.array(), Some(&array));
+    assert!(copy.data().unwrap().to_vec().unwrap() == bytes);
+    let words = PackOptions::objects("varchar").pack_objects(["", "a", "bc"]).unwrap();
+    let words = Pack::from_bytes(words).unwrap();
+    let copy = words.copy_to_dir(folder, "words", &other).unwrap();
+    assert!(copy.objects().map(Result::unwrap).eq(words.objects().map(Result::unwrap)));
+    assert_eq!(copy.metadata(), words.metadata());
 }
 
 #[test]

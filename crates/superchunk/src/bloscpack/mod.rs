@@ -34,6 +34,7 @@ pub use options::PackOptions;
 pub use reader::PackReader;
 pub use stream::PackStream;
 
+#[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -118,7 +119,7 @@ impl Pack {
         let expected = options.expected_chunks()?;
         let file = dir.create(name)?;
         file.lock()?;
-        let home = Some(Home { dir, name: name.to_owned() });
+        let home = Some(Home { dir: dir.clone(), name: name.to_owned() });
         let metadata = options.metadata.clone();
         let layout = Packed::creating(
             file,
@@ -128,7 +129,8 @@ impl Pack {
             options.policy(),
             expected,
             told,
-        )?;
+        )
+        .inspect_err(|_| drop(dir.remove(name)))?;
         let state = layout.state();
         let limits = Limits::default();
         let mut data =
@@ -248,9 +250,7 @@ impl Pack {
         };
         let Some(state) = &self.state else { return Ok(()) };
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.json != stated {
-            (state.json, state.changed) = (stated, true);
-        }
+        state.json = stated;
         Ok(())
     }
 
@@ -266,7 +266,7 @@ impl Pack {
         // So that there is something to commit.
         self.data_mut()?.append(&[])?;
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        (state.json, state.changed) = (metadata.clone(), true);
+        state.json.clone_from(&metadata);
         (self.metadata, self.array) = (metadata, array);
         Ok(())
     }
@@ -287,16 +287,35 @@ impl Pack {
     /// change files of versions 1 and 2.
     #[cfg(any(unix, windows))]
     pub fn copy_to(&self, path: impl AsRef<Path>, options: &PackOptions) -> Result<Self> {
+        let copy = Self::create(path, &self.copy_options(options)?)?;
+        copy.filled_from(self)
+    }
+
+    /// The same in any folder.
+    pub fn copy_to_dir(
+        &self,
+        dir: Arc<dyn Dir>,
+        name: &str,
+        options: &PackOptions,
+    ) -> Result<Self> {
+        let copy = Self::create_in_dir(dir, name, &self.copy_options(options)?)?;
+        copy.filled_from(self)
+    }
+
+    fn copy_options(&self, options: &PackOptions) -> Result<PackOptions> {
         let mut options = options.clone();
         options.metadata = options.metadata.or_else(|| self.metadata.clone());
         options.varlen = self.header.varlen;
         if !options.varlen {
             options.expected_len = Some(self.data()?.len());
         }
-        let mut copy = Self::create(path, &options)?;
-        copy.take_from(self)?;
-        copy.commit()?;
-        Ok(copy)
+        Ok(options)
+    }
+
+    fn filled_from(mut self, other: &Self) -> Result<Self> {
+        self.take_from(other)?;
+        self.commit()?;
+        Ok(self)
     }
 
     fn take_from(&mut self, other: &Self) -> Result<()> {
@@ -306,9 +325,8 @@ impl Pack {
             }
             return Ok(());
         }
-        let data = self.data_mut()?;
         for chunk in other.data()?.chunks() {
-            data.append(&chunk?)?;
+            self.append(&chunk?)?;
         }
         Ok(())
     }

@@ -197,6 +197,8 @@ pub enum Integrity {
     /// No fingerprint vouches for it: it never had one, or another program, which resets it, has
     /// changed the container since. Checksums of chunks that are there may be stale.
     Unverified,
+    /// Every chunk has a digest, which is compared with every read; nothing vouches for the rest.
+    Digests,
     /// Header, index and metadata have the fingerprint they were written with, and the checksums of
     /// chunks are to be trusted.
     Sealed,

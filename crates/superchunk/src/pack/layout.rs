@@ -141,7 +141,7 @@ impl Packed {
         }
         let mut plan = writer.plan.clone();
         let state = writer.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.changed {
+        if state.has_changed() {
             let Some(fitted) = plan.refit(state.json.as_ref(), &writer.policy)? else {
                 return Ok(None);
             };
@@ -327,7 +327,10 @@ impl Layout for Packed {
     }
 
     fn integrity(&self) -> Integrity {
-        Integrity::None
+        match self.checksum {
+            Checksum::None => Integrity::None,
+            _ => Integrity::Digests,
+        }
     }
 
     fn stored_len(&self) -> Result<u64> {
@@ -352,7 +355,6 @@ impl Packed {
             && json.get("shape") != Some(&shape)
         {
             json.set("shape", shape)?;
-            state.changed = true;
         }
         Ok(())
     }

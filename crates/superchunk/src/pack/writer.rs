@@ -27,8 +27,15 @@ pub(crate) struct State {
     pub(crate) header: Header,
     /// The metadata of the next commit.
     pub(crate) json: Option<Json>,
-    /// Whether it differs from that of the last one.
-    pub(crate) changed: bool,
+    /// The metadata of the last one, or what the first is going to write.
+    written: Option<Json>,
+}
+
+impl State {
+    /// Whether the metadata is to be written again.
+    pub(super) fn has_changed(&self) -> bool {
+        self.json != self.written
+    }
 }
 
 /// A file that is written.
@@ -71,7 +78,7 @@ impl Writer {
         base: u64,
         json: Option<Json>,
     ) -> Self {
-        let state = State { header: plan.header.clone(), json, changed: false };
+        let state = State { header: plan.header.clone(), written: json.clone(), json };
         Self {
             file,
             home,
@@ -257,7 +264,7 @@ impl Writer {
         self.fresh.clear();
         self.is_new = false;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.changed = false;
+        state.written = state.json.clone();
         state.header = self.plan.header.clone();
     }
 }
