@@ -6,6 +6,7 @@
 //! - [`nd_peer`]: python-blosc2's N-d arrays, as a process;
 //! - [`objects_peer`]: python-blosc2's stores of objects, as a process;
 //! - [`legacy_peer`]: bloscpack and bcolz, as a process;
+//! - [`table_peer`]: NumPy as the judge of expressions, as a process;
 //! - [`vectors`]: the conformance vectors and their indexes;
 //! - [`datasets`]: the data that benches and size tests run on;
 //! - [`samples`]: small buffers that reach every path of an encoder;
@@ -31,6 +32,7 @@ mod process;
 pub mod rng;
 pub mod samples;
 pub mod scratch;
+pub mod table_peer;
 pub mod time;
 pub mod vectors;
 

@@ -90,3 +90,8 @@ struct ShapesGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/objects.md")]
 struct ObjectsGuide;
+
+/// And those of the guide to tables.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/tables.md")]
+struct TablesGuide;

@@ -45,9 +45,11 @@ mod options;
 mod recover;
 mod rows;
 mod shards;
+mod source;
 mod table;
 
 pub use crate::carray::Dialect;
 pub use array::Array;
 pub use options::{ArrayOptions, ColumnOptions, TableOptions};
+pub use source::TableSource;
 pub use table::{Column, Table};

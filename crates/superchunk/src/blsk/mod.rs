@@ -20,6 +20,7 @@ mod array;
 mod attributes;
 mod grid;
 mod options;
+mod source;
 mod table;
 mod tree;
 
@@ -27,4 +28,5 @@ pub use crate::superfile::{Order, Reserve, Updates};
 pub use array::Array;
 pub use attributes::Attribute;
 pub use options::Options;
+pub use source::TableSource;
 pub use table::Table;

@@ -73,12 +73,17 @@ impl Home {
         })
     }
 
-    /// Gives a file of `dir` this text in one step: whoever reads sees the old one or the new one.
-    pub(crate) fn replace(&self, dir: &dyn Dir, file: &str, text: &str) -> Result<()> {
+    /// Gives a file of `dir` this content in one step: whoever reads sees the old one or the new one.
+    pub(crate) fn replace(
+        &self,
+        dir: &dyn Dir,
+        file: &str,
+        content: &(impl AsRef<[u8]> + ?Sized),
+    ) -> Result<()> {
         let temporary = format!(".{file}.b2new");
         let _ = dir.remove(&temporary);
         let store = dir.create(&temporary)?;
-        let written = store.write_at(0, text.as_bytes()).and_then(|()| {
+        let written = store.write_at(0, content.as_ref()).and_then(|()| {
             if self.durable {
                 store.sync()?;
             }

@@ -112,7 +112,9 @@ impl Compiler<'_> {
     }
 
     fn column(&mut self, name: &str, at: usize) -> Result<Typed> {
-        let Some(index) = self.columns.iter().position(|column| column.name == name) else {
+        // Columns of nested tables have paths; a dot is easier to write than a slash in backticks.
+        let found = |name: &str| self.columns.iter().position(|column| column.name == name);
+        let Some(index) = found(name).or_else(|| found(&name.replace('.', "/"))) else {
             let names = self.columns.iter().map(|column| column.name.as_str());
             let hint = suggest::hint(name, names);
             return Err(wrong(at, format!("there is no column `{name}`{hint}")));
