@@ -95,3 +95,8 @@ struct ObjectsGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/tables.md")]
 struct TablesGuide;
+
+/// And those of the guide to bcolz data.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/bcolz-data.md")]
+struct BcolzGuide;
