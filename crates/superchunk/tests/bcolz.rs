@@ -239,6 +239,55 @@ fn ranges_of_chunks_can_be_worked_on_apart() {
 }
 
 #[test]
+fn several_writers_overwrite_rows_of_their_own() {
+    let scratch = Scratch::new();
+    let path = scratch.path("t");
+    let options = TableOptions::new()
+        .with_column("a", small())
+        .with_column("b", ArrayOptions::of::<i32>().with_chunk_len(4));
+    let mut table = Table::create(&path, &options).unwrap();
+    table.append(&[("a", &numbers(0..95)), ("b", &numbers(0..95))]).unwrap();
+    let shards = table.shards(4);
+    assert_eq!(shards.len(), 4);
+    assert_eq!(kind(Table::edit_rows(&path, 0..20)), ErrorKind::Locked);
+    table.close().unwrap();
+    assert_eq!(kind(Table::edit_rows(&path, 0..10)), ErrorKind::InvalidArgument);
+    assert_eq!(kind(Table::edit_rows(&path, 20..96)), ErrorKind::InvalidArgument);
+    let everyone_is_in = std::sync::Barrier::new(shards.len());
+    std::thread::scope(|scope| {
+        for shard in &shards {
+            let (path, barrier) = (&path, &everyone_is_in);
+            scope.spawn(move || {
+                let mut table = Table::edit_rows(path, shard.clone()).unwrap();
+                barrier.wait();
+                assert_eq!(kind(Table::edit(path)), ErrorKind::Locked);
+                let range = i32::try_from(shard.start).unwrap()..i32::try_from(shard.end).unwrap();
+                let negative: Vec<i32> = range.map(|row| -row).collect();
+                table.write_items("a", shard.start, &negative).unwrap();
+                table.write_items("b", shard.start, &negative).unwrap();
+                let invalid = ErrorKind::InvalidArgument;
+                assert_eq!(kind(table.write_items("a", shard.start, &[1; 96])), invalid);
+                assert_eq!(kind(table.write_items("a", (shard.end + 5) % 90, &[1])), invalid);
+                assert_eq!(kind(table.resize(3)), invalid);
+                assert_eq!(kind(table.set_attr("x", 1u64)), invalid);
+                table.close().unwrap();
+            });
+        }
+    });
+    let table = Table::edit(&path).unwrap();
+    let expected: Vec<i32> = (0..95).map(|row| -row).collect();
+    assert_eq!(table.array("a").unwrap().read::<i32>(0..95).unwrap(), expected);
+    assert_eq!(table.array("b").unwrap().read::<i32>(0..95).unwrap(), expected);
+    assert_eq!(fs::read_dir(path.join("b/data")).unwrap().count(), 24);
+    drop(table);
+    let mut array = Array::edit_rows(path.join("a"), 90..95).unwrap();
+    array.write_items(94, &[7]).unwrap();
+    assert_eq!(kind(array.append_items(&[8])), ErrorKind::InvalidArgument);
+    array.close().unwrap();
+    assert_eq!(Array::open(path.join("a")).unwrap().read::<i32>(93..95).unwrap(), [-93, 7]);
+}
+
+#[test]
 fn lengths_are_recovered_on_request() {
     let scratch = Scratch::new();
     let path = scratch.path("a");

@@ -1,10 +1,11 @@
 //! One array: opening, making, what it is, its attributes.
 
+use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
 
-use super::load::{Parts, Setup};
+use super::load::{Access, Parts, Setup};
 use super::options::ArrayOptions;
 use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
 use crate::dtype::{DKind, DType};
@@ -42,7 +43,7 @@ pub struct Array {
     pub(super) dtype: DType,
     pub(super) row_shape: Vec<usize>,
     pub(super) row_size: usize,
-    pub(super) writable: bool,
+    pub(super) access: Access,
 }
 
 /// Where the rows are.
@@ -64,7 +65,7 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::opened(Arc::new(Folder::open(path)?), told(path), options, false)
+        Self::opened(Arc::new(Folder::open(path)?), told(path), options, Access::Read)
     }
 
     /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
@@ -77,7 +78,17 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::opened(Arc::new(Folder::open(path)?), told(path), options, true)
+        Self::opened(Arc::new(Folder::open(path)?), told(path), options, Access::Write)
+    }
+
+    /// Opens a folder for overwriting these rows, which must be whole chunks, as [`Array::shards`] gives
+    /// them. Several processes can do so at once, each with rows of its own; whoever would change the
+    /// length is kept out.
+    #[cfg(any(unix, windows))]
+    pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
+        let path = path.as_ref();
+        let dir = Arc::new(Folder::open(path)?);
+        Self::opened(dir, told(path), &OpenOptions::new(), Access::Rows(rows))
     }
 
     /// A new array without rows at `path`, where nothing may be yet.
@@ -90,12 +101,21 @@ impl Array {
 
     /// Opens any folder for reading.
     pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, false)
+        Self::opened(dir, ARRAY.to_owned(), options, Access::Read)
     }
 
     /// Opens any folder for reading and writing.
     pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, true)
+        Self::opened(dir, ARRAY.to_owned(), options, Access::Write)
+    }
+
+    /// Opens any folder for overwriting these rows.
+    pub fn edit_rows_in_dir(
+        dir: Arc<dyn Dir>,
+        rows: Range<u64>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Self::opened(dir, ARRAY.to_owned(), options, Access::Rows(rows))
     }
 
     /// A new array without rows in any folder, which must be empty.
@@ -103,25 +123,28 @@ impl Array {
         Self::created(dir, ARRAY.to_owned(), options)
     }
 
-    fn opened(dir: Arc<dyn Dir>, name: String, options: &OpenOptions, edit: bool) -> Result<Self> {
-        if edit {
-            dir.lock()?;
-        }
+    fn opened(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &OpenOptions,
+        access: Access,
+    ) -> Result<Self> {
+        access.lock(dir.as_ref())?;
         let setup = Setup::of(options);
         let home = Home::new(dir.clone(), name, setup.durable);
-        Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, edit)
+        Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, access)
     }
 
     fn created(dir: Arc<dyn Dir>, name: String, options: &ArrayOptions) -> Result<Self> {
         dir.lock()?;
         let setup = Setup::creating(options.durability, &options.compress);
         let home = Home::new(dir.clone(), name, setup.durable);
-        Self::from_parts(Parts::create(home, dir.as_ref(), options)?, &setup, true)
+        Self::from_parts(Parts::create(home, dir.as_ref(), options)?, &setup, Access::Write)
     }
 
-    pub(super) fn from_parts(parts: Parts, setup: &Setup, writable: bool) -> Result<Self> {
+    pub(super) fn from_parts(parts: Parts, setup: &Setup, access: Access) -> Result<Self> {
         let control = Arc::new(Control::default());
-        let body = match parts.superchunk(&control, setup, writable)? {
+        let body = match parts.superchunk(&control, setup, &access)? {
             Some(rows) => Body::Rows(Box::new(rows)),
             None => Body::Objects(parts.sizes.rows, setup.limits),
         };
@@ -132,7 +155,7 @@ impl Array {
             ItemType::Object => DType::plain(DKind::Void, 8),
         };
         let row_shape = sizes.row_shape;
-        Ok(Self { home, storage, attrs, control, body, dtype, row_shape, row_size, writable })
+        Ok(Self { home, storage, attrs, control, body, dtype, row_shape, row_size, access })
     }
 
     /// The type of an item. For Python objects, see [`Array::is_object`], it is `|V8`.
@@ -231,13 +254,13 @@ impl Array {
 
     /// Gives an attribute a value.
     pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
-        self.check_writable()?;
+        self.access.check_whole(self.home.name())?;
         self.attrs.set(name, value.into())
     }
 
     /// Removes an attribute and gives its value, if it was there.
     pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
-        self.check_writable()?;
+        self.access.check_whole(self.home.name())?;
         Ok(self.attrs.remove(name))
     }
 
@@ -273,7 +296,7 @@ impl Array {
     }
 
     pub(super) fn write_attrs(&mut self) -> Result<()> {
-        if self.writable && self.attrs.is_changed() {
+        if self.attrs.is_changed() {
             let root = self.home.root()?;
             self.home.replace(root.as_ref(), Attrs::FILE, &self.attrs.write())?;
             self.attrs.settle();
@@ -288,14 +311,6 @@ impl Array {
                 .at("bcolz", "storage", 0)
                 .within(self.home.name())
         })
-    }
-
-    pub(super) fn check_writable(&self) -> Result<()> {
-        if self.writable {
-            return Ok(());
-        }
-        Err(Error::invalid("this was opened for reading: open it with edit")
-            .within(self.home.name()))
     }
 }
 

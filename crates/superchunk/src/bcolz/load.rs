@@ -1,5 +1,6 @@
 //! From the files of a folder to an array, and from options to the files of a new one.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::options::{ArrayOptions, chunk_options};
@@ -65,7 +66,7 @@ impl Parts {
         &self,
         control: &Arc<Control>,
         setup: &Setup,
-        writable: bool,
+        access: &Access,
     ) -> Result<Option<SuperChunk>> {
         let ItemType::Plain(dtype) = &self.storage.item_type else { return Ok(None) };
         let told = |error: Error| error.within(self.home.name());
@@ -76,7 +77,12 @@ impl Parts {
         let compress = chunk_options(&compress, dtype);
         let params = Params::from_options(&compress)?;
         let (home, sizes) = (self.home.clone(), self.sizes.clone());
-        let layout = Carray::new(home, control.clone(), sizes, geometry, params, writable);
+        let writable = *access != Access::Read;
+        let shard = match access {
+            Access::Rows(rows) => Some(first_chunk(rows, &geometry).map_err(told)?),
+            Access::Read | Access::Write => None,
+        };
+        let layout = Carray::new(home, control.clone(), sizes, geometry, params, writable, shard);
         let layout = layout.map_err(told)?;
         let contents = layout.contents().map_err(told)?;
         let layout = Box::new(layout);
@@ -90,6 +96,66 @@ impl Parts {
             ItemType::Object => Ok(0),
         }
     }
+}
+
+/// What an array or a table is opened for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Reading.
+    Read,
+    /// Any change, by one writer.
+    Write,
+    /// Overwriting these rows, while others overwrite others.
+    Rows(Range<u64>),
+}
+
+impl Access {
+    /// Keeps those out who would disturb.
+    pub(super) fn lock(&self, dir: &dyn Dir) -> Result<()> {
+        match self {
+            Self::Read => Ok(()),
+            Self::Write => dir.lock(),
+            Self::Rows(_) => dir.lock_shared(),
+        }
+    }
+
+    /// Refuses a change of what is opened for reading.
+    pub(super) fn check_writable(&self, name: &str) -> Result<()> {
+        match self {
+            Self::Read => {
+                Err(Error::invalid("this was opened for reading: open it with edit").within(name))
+            }
+            Self::Write | Self::Rows(_) => Ok(()),
+        }
+    }
+
+    /// Refuses a change of more than rows that exist, unless that is what it was opened for.
+    pub(super) fn check_whole(&self, name: &str) -> Result<()> {
+        self.check_writable(name)?;
+        match self {
+            Self::Rows(rows) => Err(Error::invalid(format!(
+                "only rows {rows:?} can be overwritten here: open it with edit"
+            ))
+            .within(name)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The first of the chunks that rows fill.
+fn first_chunk(rows: &Range<u64>, geometry: &Geometry) -> Result<u64> {
+    let at_edge = |row: u64| row == geometry.rows || row.is_multiple_of(geometry.chunk_len);
+    if rows.start <= rows.end
+        && rows.end <= geometry.rows
+        && at_edge(rows.start)
+        && at_edge(rows.end)
+    {
+        return Ok(rows.start / geometry.chunk_len);
+    }
+    Err(Error::invalid(format!(
+        "rows {rows:?} are no whole chunks of {} of the {} rows there are: `shards` tells ranges that are",
+        geometry.chunk_len, geometry.rows
+    )))
 }
 
 /// What all columns of a table are opened with.

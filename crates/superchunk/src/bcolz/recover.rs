@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::array::Array;
 #[cfg(any(unix, windows))]
 use super::array::told;
-use super::load::{Parts, Setup};
+use super::load::{Access, Parts, Setup};
 use super::table::{Listed, Table};
 use crate::carray::{HEADER_LEN, Home, ItemType, check_header, chunk_name};
 use crate::chunk::Header;
@@ -43,7 +43,7 @@ impl Array {
             ItemType::Object => (0..).find(|row| rows_of_file(&parts, *row).is_none()).unwrap_or(0),
         };
         parts.set_rows(rows)?;
-        Self::from_parts(parts, &setup, true)
+        Self::from_parts(parts, &setup, Access::Write)
     }
 }
 
@@ -75,7 +75,7 @@ impl Table {
                 parts.set_rows(rows)?;
             }
         }
-        Self::from_listed(listed, &setup, true)
+        Self::from_listed(listed, &setup, &Access::Write)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::array::{Array, Body, objects};
+use super::load::Access;
 use crate::carray::{pickle, read_object};
 use crate::dtype::{ByteOrder, DKind, Element};
 use crate::error::{Error, Result};
@@ -50,6 +51,7 @@ impl Array {
     /// Appends whole rows.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_whole(bytes)?;
+        self.access.check_whole(self.home.name())?;
         self.body_mut()?.append(bytes)
     }
 
@@ -66,6 +68,12 @@ impl Array {
     /// Overwrites rows from `start` on; they must exist.
     pub fn write_rows(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
         self.check_whole(bytes)?;
+        if let Access::Rows(rows) = &self.access {
+            let count = (bytes.len() / self.row_size) as u64;
+            if start < rows.start || start.saturating_add(count) > rows.end {
+                return self.access.check_whole(self.home.name());
+            }
+        }
         self.body_mut()?.write_items(start, bytes)
     }
 
@@ -88,6 +96,7 @@ impl Array {
 
     /// Makes it `rows` rows long: cuts, or appends rows of the default value.
     pub fn resize(&mut self, rows: u64) -> Result<()> {
+        self.access.check_whole(self.home.name())?;
         let len = self.len();
         if rows <= len {
             return self.body_mut()?.resize(rows);
@@ -141,7 +150,7 @@ impl Array {
     }
 
     pub(super) fn body_mut(&mut self) -> Result<&mut SuperChunk> {
-        self.check_writable()?;
+        self.access.check_writable(self.home.name())?;
         match &mut self.body {
             Body::Rows(rows) => Ok(rows),
             Body::Objects(..) => Err(objects().within(self.home.name())),

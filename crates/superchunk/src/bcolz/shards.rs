@@ -17,8 +17,8 @@ impl Table {
     /// Cuts the rows into at most `count` ranges of about the same length, so that no chunk of any
     /// column has rows of two of them.
     ///
-    /// Such ranges can be read by several processes without decoding anything twice, and
-    /// overwritten by several processes without disturbing each other. Chunks of different columns need
+    /// Such ranges can be read by several processes without decoding anything twice, and overwritten by
+    /// several processes at once, each with [`Table::edit_rows`]. Chunks of different columns need
     /// not have the same number of rows; where they have no common multiple within the table, the one
     /// range is the whole of it.
     #[must_use]

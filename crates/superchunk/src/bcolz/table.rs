@@ -6,6 +6,7 @@ mod open;
 pub(in crate::bcolz) use open::Listed;
 mod rows;
 
+use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use super::array::Array;
 #[cfg(any(unix, windows))]
 use super::array::told;
-use super::load::Setup;
+use super::load::{Access, Setup};
 use super::options::TableOptions;
 use crate::carray::{Attrs, Home};
 use crate::error::{Error, ErrorKind, Result};
@@ -32,7 +33,7 @@ pub struct Table {
     columns: Vec<(String, Column)>,
     attrs: Attrs,
     setup: Setup,
-    writable: bool,
+    access: Access,
     /// Whether a change failed half-way, so that the columns may differ in length.
     broken: bool,
 }
@@ -58,7 +59,7 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::opened(Arc::new(Folder::open(path)?), told(path), options)
+        Self::opened(Arc::new(Folder::open(path)?), told(path), options, &Access::Read)
     }
 
     /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
@@ -74,6 +75,16 @@ impl Table {
         Self::edited(Arc::new(Folder::open(path)?), told(path), options)
     }
 
+    /// Opens a folder for overwriting these rows, which must be whole chunks of every column, as
+    /// [`Table::shards`] gives them. Several processes can do so at once, each with rows of its own;
+    /// whoever would change the length or the columns is kept out.
+    #[cfg(any(unix, windows))]
+    pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
+        let path = path.as_ref();
+        let dir = Arc::new(Folder::open(path)?);
+        Self::opened(dir, told(path), &OpenOptions::new(), &Access::Rows(rows))
+    }
+
     /// A new table without rows at `path`, where nothing may be yet.
     #[cfg(any(unix, windows))]
     pub fn create(path: impl AsRef<Path>, options: &TableOptions) -> Result<Self> {
@@ -84,7 +95,16 @@ impl Table {
 
     /// Opens any folder for reading.
     pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, TABLE.to_owned(), options)
+        Self::opened(dir, TABLE.to_owned(), options, &Access::Read)
+    }
+
+    /// Opens any folder for overwriting these rows.
+    pub fn edit_rows_in_dir(
+        dir: Arc<dyn Dir>,
+        rows: Range<u64>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Self::opened(dir, TABLE.to_owned(), options, &Access::Rows(rows))
     }
 
     /// Opens any folder for reading and writing.
@@ -170,13 +190,13 @@ impl Table {
 
     /// Gives an attribute of the table a value.
     pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
-        self.check_writable()?;
+        self.check_whole()?;
         self.attrs.set(name, value.into())
     }
 
     /// Removes an attribute of the table and gives its value, if it was there.
     pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
-        self.check_writable()?;
+        self.check_whole()?;
         Ok(self.attrs.remove(name))
     }
 
@@ -219,16 +239,20 @@ impl Table {
         arrays
     }
 
+    /// Refuses changes of what was opened for reading, and after one that failed.
     fn check_writable(&self) -> Result<()> {
-        let why = match (self.writable, self.broken) {
-            (true, false) => return Ok(()),
-            (false, _) => Error::invalid("this was opened for reading: open it with edit"),
-            (true, true) => Error::new(
-                ErrorKind::Io,
-                "an earlier change failed half-way: open the table again, it has its old rows",
-            ),
-        };
-        Err(why.within(self.home.name()))
+        self.access.check_writable(self.home.name())?;
+        if !self.broken {
+            return Ok(());
+        }
+        let words = "an earlier change failed half-way: open the table again, it has its old rows";
+        Err(Error::new(ErrorKind::Io, words).within(self.home.name()))
+    }
+
+    /// The same for changes of the length, the columns and the attributes.
+    fn check_whole(&self) -> Result<()> {
+        self.check_writable()?;
+        self.access.check_whole(self.home.name())
     }
 
     fn no_column(&self, path: &str) -> Error {
@@ -240,7 +264,7 @@ impl Table {
 
 impl Drop for Table {
     fn drop(&mut self) {
-        if self.writable && !self.broken && !std::thread::panicking() {
+        if self.access != Access::Read && !self.broken && !std::thread::panicking() {
             let _ = self.commit();
         }
     }

@@ -37,6 +37,8 @@ pub(crate) struct Carray {
     geometry: Geometry,
     params: Params,
     writer: Option<Writer>,
+    /// The first chunk of those that this writer may replace; it then leaves the length alone.
+    shard: Option<u64>,
     /// The file that was read last: the start of a chunk and its blocks are read one by one.
     last: Mutex<Option<(u64, Arc<dyn ReadAt>)>>,
 }
@@ -51,8 +53,9 @@ struct Writer {
     poisoned: bool,
 }
 
-fn pending_name(number: u64) -> String {
-    format!(".b2new.{number}")
+/// The names of chunks that wait begin like this; those of a writer of some rows tell which.
+fn pending_prefix(shard: Option<u64>) -> String {
+    shard.map_or(".b2new.".to_owned(), |first| format!(".b2new.{first}."))
 }
 
 impl Carray {
@@ -64,9 +67,11 @@ impl Carray {
         geometry: Geometry,
         params: Params,
         writable: bool,
+        shard: Option<u64>,
     ) -> Result<Self> {
         let writer = writable.then(|| Writer { cbytes: sizes.cbytes, ..Writer::default() });
-        let this = Self { home, control, sizes, geometry, params, writer, last: Mutex::default() };
+        let last = Mutex::default();
+        let this = Self { home, control, sizes, geometry, params, writer, shard, last };
         if writable {
             this.remove_debris()?;
         }
@@ -115,7 +120,7 @@ impl Carray {
             }
             data => data?,
         };
-        (0..).map(pending_name).find(|name| data.remove(name).is_err());
+        (0..).map(|number| self.pending_name(number)).find(|name| data.remove(name).is_err());
         Ok(())
     }
 
@@ -145,7 +150,12 @@ impl Carray {
     }
 
     fn file_name(&self, slot: u64) -> String {
-        slot.checked_sub(PENDING).map_or_else(|| chunk_name(slot), pending_name)
+        let pending = slot.checked_sub(PENDING).map(|number| self.pending_name(number));
+        pending.unwrap_or_else(|| chunk_name(slot))
+    }
+
+    fn pending_name(&self, number: u64) -> String {
+        format!("{}{number}", pending_prefix(self.shard))
     }
 
     /// The rows that the committed length needs of chunk `number`, in bytes.
@@ -188,6 +198,7 @@ impl Carray {
         let (nbytes, row_shape) = (contents.nbytes, self.geometry.row_shape.clone());
         Ok(Staged {
             old_rows: self.geometry.rows,
+            keeps_length: self.shard.is_some(),
             sizes: Sizes { rows, row_shape, nbytes, cbytes },
             shorter,
             doomed: contents.entries.len() as u64..self.geometry.chunk_count(),
@@ -236,10 +247,11 @@ impl Layout for Carray {
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
         let home = self.home.clone();
         let data = home.data()?;
+        let prefix = pending_prefix(self.shard);
         let writer = self.writer()?;
         let next = || writer.pending.last().map_or(0, |last| last + 1);
         let number = writer.free.last().copied().unwrap_or_else(next);
-        let name = pending_name(number);
+        let name = format!("{prefix}{number}");
         let file = data.create(&name).or_else(|_| {
             // Left by a writer that was stopped.
             data.remove(&name)?;
@@ -326,7 +338,7 @@ impl Drop for Carray {
     fn drop(&mut self) {
         let Some(writer) = &self.writer else { return };
         for number in &writer.pending {
-            let _ = self.home.data().and_then(|data| data.remove(&pending_name(*number)));
+            let _ = self.home.data().and_then(|data| data.remove(&self.pending_name(*number)));
         }
     }
 }

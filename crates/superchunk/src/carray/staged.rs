@@ -23,6 +23,8 @@ pub(crate) struct Control {
 pub(crate) struct Staged {
     pub(crate) old_rows: u64,
     pub(crate) sizes: Sizes,
+    /// Whether the length must be left to others.
+    pub(super) keeps_length: bool,
     /// Chunks with fewer rows than the old length needs: temporary names and numbers.
     pub(super) shorter: Vec<(String, u64)>,
     /// Chunks that the new length does not need.
@@ -52,6 +54,9 @@ impl Control {
 impl Staged {
     /// Writes the length. A crash before or after leaves a carray that can be read.
     pub(crate) fn finish(self, home: &Home) -> Result<()> {
+        if self.keeps_length {
+            return Ok(());
+        }
         let meta = home.root()?.open_folder("meta")?;
         home.replace(meta.as_ref(), "sizes", &self.sizes.write())?;
         if self.shorter.is_empty() && self.doomed.is_empty() {

@@ -127,7 +127,11 @@ impl WriteAt for FileWriter {
 
     fn lock(&self) -> Result<()> {
         // A lock of Windows covers the bytes themselves and would keep readers out.
-        if cfg!(windows) { Ok(()) } else { lock_file(&self.opened.file, &self.opened.path) }
+        if cfg!(windows) {
+            Ok(())
+        } else {
+            lock_file(&self.opened.file, &self.opened.path, File::try_lock)
+        }
     }
 }
 
@@ -196,10 +200,14 @@ pub(super) fn check_regular(path: &Path, file_type: FileType) -> Result<()> {
     Err(Error::invalid(format!("is {what}, not a regular file")).within(named(path)))
 }
 
-/// Takes the exclusive lock of an open file or folder, at once or not at all.
-pub(super) fn lock_file(file: &File, path: &Path) -> Result<()> {
+/// Takes a lock of an open file or folder, at once or not at all.
+pub(super) fn lock_file(
+    file: &File,
+    path: &Path,
+    lock: impl Fn(&File) -> std::result::Result<(), TryLockError>,
+) -> Result<()> {
     loop {
-        return match file.try_lock() {
+        return match lock(file) {
             Ok(()) => Ok(()),
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {
                 continue;

@@ -191,7 +191,12 @@ impl Dir for Folder {
     }
 
     fn lock(&self) -> Result<()> {
-        self.handle.as_ref().map_or(Ok(()), |handle| lock_file(handle, &self.path))
+        self.handle.as_ref().map_or(Ok(()), |handle| lock_file(handle, &self.path, File::try_lock))
+    }
+
+    fn lock_shared(&self) -> Result<()> {
+        let handle = self.handle.as_ref();
+        handle.map_or(Ok(()), |handle| lock_file(handle, &self.path, File::try_lock_shared))
     }
 }
 

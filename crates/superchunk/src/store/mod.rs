@@ -137,6 +137,11 @@ pub trait Dir: Send + Sync {
     fn lock(&self) -> Result<()> {
         Ok(())
     }
+
+    /// Keeps those out who [`lock`](Dir::lock) the folder, but not others who share it like this.
+    fn lock_shared(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn no_folders() -> Error {

@@ -2,7 +2,7 @@
 
 use super::open::{Listed, ListedColumn};
 use super::{Column, Table};
-use crate::bcolz::load::Parts;
+use crate::bcolz::load::{Access, Parts};
 use crate::bcolz::options::{ArrayOptions, TableOptions};
 use crate::carray::{Intent, Rootdirs};
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ impl Table {
         options: &ArrayOptions,
         bytes: &[u8],
     ) -> Result<()> {
-        self.check_writable()?;
+        self.check_whole()?;
         self.rootdirs().check_new(name)?;
         options.storage()?;
         if place > self.columns.len() {
@@ -51,7 +51,7 @@ impl Table {
         let mut setup = self.setup.clone();
         setup.compress.executor = options.compress.executor.clone();
         let parts = Parts::create(self.home.child(name), folder.as_ref(), options)?;
-        let mut array = crate::bcolz::array::Array::from_parts(parts, &setup, true)?;
+        let mut array = crate::bcolz::array::Array::from_parts(parts, &setup, Access::Write)?;
         array.append(bytes)?;
         array.commit()?;
         array.control.defer();
@@ -66,14 +66,14 @@ impl Table {
     /// Adds a column that has columns itself, with rows of their default values. bcolz cannot open such
     /// a table.
     pub fn add_nested(&mut self, name: &str, options: &TableOptions) -> Result<()> {
-        self.check_writable()?;
+        self.check_whole()?;
         self.rootdirs().check_new(name)?;
         Self::check_options(options)?;
         self.commit()?;
         let root = self.home.root()?;
         let folder = root.create_folder(name)?;
         let listed = Listed::create(self.home.child(name), folder.as_ref(), options, 1)?;
-        let mut table = Self::from_listed(listed, &self.setup, true)?;
+        let mut table = Self::from_listed(listed, &self.setup, &Access::Write)?;
         table.resize(self.len())?;
         table.commit()?;
         let mut rootdirs = self.rootdirs();
@@ -85,7 +85,7 @@ impl Table {
 
     /// Removes a column and its data. What was changed before is committed with it.
     pub fn remove_column(&mut self, name: &str) -> Result<()> {
-        self.check_writable()?;
+        self.check_whole()?;
         let place = self.place(name)?;
         self.commit()?;
         let mut rootdirs = self.rootdirs();
@@ -100,7 +100,7 @@ impl Table {
 
     /// Gives a column another name. What was changed before is committed with it.
     pub fn rename_column(&mut self, name: &str, new: &str) -> Result<()> {
-        self.check_writable()?;
+        self.check_whole()?;
         let place = self.place(name)?;
         self.rootdirs().check_new(new)?;
         self.commit()?;
@@ -127,10 +127,10 @@ impl Table {
         let column = Listed::read_column(self.home.child(new), &self.setup, 1)?;
         let column = match column {
             ListedColumn::Array(parts) => {
-                Column::Array(Box::new(Self::load_array(*parts, &self.setup, true)?))
+                Column::Array(Box::new(Self::load_array(*parts, &self.setup, &Access::Write)?))
             }
             ListedColumn::Table(table) => {
-                Column::Table(Box::new(Self::from_listed(table, &self.setup, true)?))
+                Column::Table(Box::new(Self::from_listed(table, &self.setup, &Access::Write)?))
             }
         };
         self.columns.insert(place, (new.to_owned(), column));

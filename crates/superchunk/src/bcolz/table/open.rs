@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Column, Table};
 use crate::bcolz::array::Array;
-use crate::bcolz::load::{Parts, Setup, names, read_attrs, small};
+use crate::bcolz::load::{Access, Parts, Setup, names, read_attrs, small};
 use crate::bcolz::options::{ColumnOptions, TableOptions};
 use crate::carray::{Attrs, Home, Intent, Rootdirs};
 use crate::error::{Error, ErrorKind, Result};
@@ -28,7 +28,13 @@ pub(in crate::bcolz) enum ListedColumn {
 }
 
 impl Table {
-    pub(super) fn opened(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
+    pub(super) fn opened(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &OpenOptions,
+        access: &Access,
+    ) -> Result<Self> {
+        access.lock(dir.as_ref())?;
         let setup = Setup::of(options);
         let mut seen = None;
         loop {
@@ -38,7 +44,7 @@ impl Table {
             let lens = listed.lens();
             // A writer may be between two columns: look again until nothing moves.
             if listed.is_even() || seen.as_ref() == Some(&lens) {
-                return Self::from_listed(listed, &setup, false);
+                return Self::from_listed(listed, &setup, access);
             }
             seen = Some(lens);
         }
@@ -52,7 +58,7 @@ impl Table {
         if let Some(intent) = intent {
             listed.complete(dir.as_ref(), &intent)?;
         }
-        Self::from_listed(listed, &setup, true)
+        Self::from_listed(listed, &setup, &Access::Write)
     }
 
     pub(super) fn created(dir: Arc<dyn Dir>, name: String, options: &TableOptions) -> Result<Self> {
@@ -60,7 +66,7 @@ impl Table {
         let setup = Setup::creating(options.durability, &CompressOptions::new(1));
         let home = Home::new(dir.clone(), name, setup.durable);
         let listed = Listed::create(home, dir.as_ref(), options, 0)?;
-        Self::from_listed(listed, &setup, true)
+        Self::from_listed(listed, &setup, &Access::Write)
     }
 
     /// Refuses options before anything is made.
@@ -80,20 +86,20 @@ impl Table {
     pub(in crate::bcolz) fn from_listed(
         mut listed: Listed,
         setup: &Setup,
-        writable: bool,
+        access: &Access,
     ) -> Result<Self> {
         listed.check_even()?;
-        Self::from_even(listed, setup, writable)
+        Self::from_even(listed, setup, access)
     }
 
-    fn from_even(listed: Listed, setup: &Setup, writable: bool) -> Result<Self> {
+    fn from_even(listed: Listed, setup: &Setup, access: &Access) -> Result<Self> {
         let columns = listed.columns.into_iter().map(|(name, column)| {
             let column = match column {
                 ListedColumn::Array(parts) => {
-                    Column::Array(Box::new(Self::load_array(*parts, setup, writable)?))
+                    Column::Array(Box::new(Self::load_array(*parts, setup, access)?))
                 }
                 ListedColumn::Table(table) => {
-                    Column::Table(Box::new(Self::from_even(table, setup, writable)?))
+                    Column::Table(Box::new(Self::from_even(table, setup, access)?))
                 }
             };
             Ok((name, column))
@@ -103,14 +109,14 @@ impl Table {
             home: Arc::new(listed.home),
             attrs: listed.attrs,
             setup: setup.clone(),
-            writable,
+            access: access.clone(),
             broken: false,
         })
     }
 
     /// An array whose length changes only together with that of the other columns.
-    pub(super) fn load_array(parts: Parts, setup: &Setup, writable: bool) -> Result<Array> {
-        let array = Array::from_parts(parts, setup, writable)?;
+    pub(super) fn load_array(parts: Parts, setup: &Setup, access: &Access) -> Result<Array> {
+        let array = Array::from_parts(parts, setup, access.clone())?;
         array.control.defer();
         Ok(array)
     }

@@ -15,7 +15,7 @@ impl Table {
     /// Appends rows: the bytes of each column, all of which must be there and have the same number of
     /// rows.
     pub fn append(&mut self, columns: &[(&str, &[u8])]) -> Result<()> {
-        self.check_writable()?;
+        self.check_whole()?;
         let parts = self.matched(columns)?;
         let old = self.len();
         let mut arrays: Vec<_> = self.arrays_mut().into_iter().map(|(_, array)| array).collect();
@@ -50,7 +50,7 @@ impl Table {
 
     /// Makes it `rows` rows long: cuts, or appends rows of the default values.
     pub fn resize(&mut self, rows: u64) -> Result<()> {
-        self.check_writable()?;
+        self.check_whole()?;
         let mut arrays = self.arrays_mut().into_iter();
         let done = arrays.try_for_each(|(_, array)| array.resize(rows));
         self.broken |= done.is_err();
