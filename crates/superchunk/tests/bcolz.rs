@@ -342,6 +342,12 @@ fn an_intent_is_rolled_forward_unless_somebody_went_on() {
     assert_eq!(Table::open(&path).unwrap().len(), 12);
     set(12, 17);
     assert_eq!(kind(Table::open(&path)), ErrorKind::Corrupt);
+    let most = u64::MAX;
+    let absurd =
+        format!("{{\"version\": 1, \"columns\": [[\"a\", 9, {most}], [\"b\", 9, {most}]]}}");
+    set(9, 9);
+    fs::write(path.join(".b2commit"), absurd).unwrap();
+    assert_eq!(kind(Table::open(&path)), ErrorKind::Corrupt);
     fs::write(path.join(".b2commit"), "{\"version\": 2}").unwrap();
     assert_eq!(kind(Table::open(&path)), ErrorKind::Unsupported);
 }

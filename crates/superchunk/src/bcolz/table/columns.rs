@@ -2,6 +2,7 @@
 
 use super::open::{Listed, ListedColumn};
 use super::{Column, Table};
+use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts};
 use crate::bcolz::options::{ArrayOptions, TableOptions};
 use crate::carray::{Intent, Rootdirs};
@@ -51,7 +52,7 @@ impl Table {
         let mut setup = self.setup.clone();
         setup.compress.executor = options.compress.executor.clone();
         let parts = Parts::create(self.home.child(name), folder.as_ref(), options)?;
-        let mut array = crate::bcolz::array::Array::from_parts(parts, &setup, Access::Write)?;
+        let mut array = Array::from_parts(parts, &setup, Access::Write)?;
         array.append(bytes)?;
         array.commit()?;
         array.control.defer();

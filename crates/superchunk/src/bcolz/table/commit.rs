@@ -8,10 +8,11 @@
 //! bcolz takes the length of a table from its first column, so in every moment all columns have at
 //! least the rows that it sees.
 
+use std::sync::Arc;
+
 use super::{Column, Table};
 use crate::carray::{Attrs, Home, Intent, Staged};
 use crate::error::Result;
-use std::sync::Arc;
 
 impl Table {
     /// Makes all changes durable. New rows of all columns become visible in one step: an interrupted

@@ -263,7 +263,8 @@ impl Listed {
         for ((_, parts), (new, old, path)) in self.arrays().into_iter().zip(targets) {
             if new != old {
                 parts.sizes.rows = new;
-                parts.sizes.nbytes = parts.row_size().map_or(0, |size| new * size as u64);
+                parts.sizes.nbytes =
+                    parts.row_size().map_or(0, |size| new.saturating_mul(size as u64));
                 moved.push(path);
             }
         }
