@@ -39,8 +39,10 @@ impl TablePeer {
     }
 
     fn ask(&mut self, mut request: serde_json::Value, payload: &[&[u8]]) -> Reply<Vec<Vec<u8>>> {
-        let lengths: Vec<usize> = payload.iter().map(|part| part.len()).collect();
-        request["payload"] = json!(lengths);
+        if let Some(map) = request.as_object_mut() {
+            let lengths: Vec<usize> = payload.iter().map(|part| part.len()).collect();
+            map.insert("payload".to_owned(), lengths.into());
+        }
         let Some((input, output, mut ending)) = self.process.pipes() else {
             return Err("the peer is gone".to_owned());
         };

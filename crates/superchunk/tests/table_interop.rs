@@ -35,7 +35,8 @@ fn columns(rng: &mut Rng) -> Vec<(&'static str, &'static str, Vec<u8>)> {
             .collect()
     };
     let (i, j) = (ints(-20, 41), ints(-3, 7));
-    let day: Vec<u8> = (0..ROWS as i64)
+    let day: Vec<u8> = (0i64..)
+        .take(ROWS)
         .flat_map(|row| if row % 17 == 0 { i64::MIN } else { row * 37 - 3000 }.to_le_bytes())
         .collect();
     let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1e300, 5e-324];
