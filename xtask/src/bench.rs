@@ -4,9 +4,12 @@ use crate::peers;
 use crate::step::{Outcome, cargo, run};
 
 /// Builds and runs the comparison with these options. `--no-pure-rs` leaves the crate blosc2-pure-rs
-/// out of the build.
+/// out of the build. The word `objects` installs pyarrow first.
 pub(crate) fn bench(options: &[String]) -> Outcome {
-    let environments = peers::setup()?;
+    let mut environments = peers::setup()?;
+    if options.iter().any(|option| option == "objects") {
+        environments.push(peers::setup_bench()?);
+    }
     let (without, options): (Vec<&String>, Vec<&String>) =
         options.iter().partition(|option| *option == "--no-pure-rs");
     let mut command = cargo(&["run", "--release", "--package", "superchunk-bench-compare"]);

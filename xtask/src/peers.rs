@@ -47,6 +47,19 @@ const ENVIRONMENTS: [Environment; 3] = [
     },
 ];
 
+/// What other formats are measured with; no test needs it.
+const BENCH: Environment = Environment {
+    folder: "bench",
+    variable: "SUPERCHUNK_BENCH_PYTHON",
+    packages: &["pyarrow==21.0.0"],
+    sources: &[],
+};
+
+/// Makes the environment of the benches of other formats; returns the variable that tells of it.
+pub(crate) fn setup_bench() -> Outcome<(&'static str, OsString)> {
+    Ok((BENCH.variable, install(&BENCH)?.into()))
+}
+
 /// Makes every environment that is missing or outdated; returns the variables that tell of them.
 pub(crate) fn setup() -> Outcome<Vec<(&'static str, OsString)>> {
     ENVIRONMENTS.iter().map(|env| Ok((env.variable, install(env)?.into()))).collect()

@@ -9,12 +9,13 @@ use crate::choice::{CODECS, CodecChoice, FILTERS, FilterChoice, Setup};
 
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
-superchunk-bench-compare [frame | nd] [options]
+superchunk-bench-compare [frame | nd | objects] [options]
 
   frame               the benches of frames instead of chunks; heeds only the four options below
   nd                  the benches of N-d arrays, likewise
+  objects             a million strings beside Parquet and others, likewise (run it by cargo xtask)
   --folder DIR        where their files are made (default: the folder for temporary files)
-  --quick, --csv, --save   as below; --save writes <date>-frame.csv or <date>-nd.csv
+  --quick, --csv, --save   as below; --save writes <date>-<word>.csv
 
   --datasets a,b      only these (by name or its beginning): a_walk_f64 a_sensor_f64 b_ts_i32
                       c_small_i64 d_field_f32 e_csv f_random g_zeros
@@ -51,9 +52,10 @@ pub(crate) struct Args {
     pub(crate) chunks: bool,
     pub(crate) frames: bool,
     pub(crate) arrays: bool,
+    pub(crate) objects: bool,
     /// Less exact and much shorter.
     pub(crate) quick: bool,
-    /// Where the files of the benches of frames and arrays are made.
+    /// Where the files of the benches of frames, arrays and objects are made.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) summary: bool,
     pub(crate) csv: Option<PathBuf>,
@@ -78,6 +80,7 @@ impl Args {
                 "--csv" => args.csv = Some(value()?.into()),
                 "frame" => (args.frames, args.chunks) = (true, false),
                 "nd" => (args.arrays, args.chunks) = (true, false),
+                "objects" => (args.objects, args.chunks) = (true, false),
                 "--folder" => args.folder = Some(value()?.into()),
                 "--kernels" => args.kernels = true,
                 "--kernels-only" => (args.kernels, args.chunks) = (true, false),
@@ -132,6 +135,7 @@ impl Default for Args {
             chunks: true,
             frames: false,
             arrays: false,
+            objects: false,
             quick: false,
             folder: None,
             summary: false,

@@ -4,7 +4,7 @@
 //! chunks and the other's), then timed in turns; the fastest time of each piece counts, so that a busy
 //! machine disturbs the quotient little. `--help` tells the options. The exit code says whether every
 //! answer was right, not who was faster. With the word `frame` it is files of chunks instead,
-//! with `nd` files of arrays.
+//! with `nd` files of arrays, with `objects` files of strings, beside other formats.
 
 mod args;
 mod arrays;
@@ -22,6 +22,7 @@ mod kernels;
 mod locate;
 mod many_chunks;
 mod nd_side;
+mod objects;
 mod ours;
 mod ours_nd;
 mod ours_schunk;
@@ -63,6 +64,7 @@ fn run(args: &Args) -> Result<bool, String> {
     let mut right = !args.kernels || kernels::run(&library, args)?;
     right &= !args.frames || frames::run(&library, args)?;
     right &= !args.arrays || arrays::run(&library, args)?;
+    right &= !args.objects || objects::run(args, &library.version())?;
     if !args.chunks {
         return Ok(right);
     }
