@@ -358,6 +358,27 @@ fn an_empty_store_stays_one() {
 }
 
 #[test]
+fn closing_commits_once_and_leaves_no_dead_space() {
+    let scratch = Scratch::new();
+    let mut rng = Rng::new(11);
+    let model: Vec<Vec<u8>> = (0..9000).map(|_| text(&mut rng, 300)).collect();
+    let lens = ["closed", "dropped", "committed"].map(|way| {
+        let path = scratch.path(way);
+        let options = ObjectsOptions::texts().with_block_len(20_000);
+        let mut store = Objects::create(&path, &options).unwrap();
+        store.extend(&model).unwrap();
+        match way {
+            "closed" => store.close().unwrap(),
+            "dropped" => drop(store),
+            _ => store.commit().unwrap(),
+        }
+        check(&Objects::open(&path).unwrap(), &model, &mut rng);
+        std::fs::metadata(&path).unwrap().len()
+    });
+    assert_eq!(lens, [lens[2]; 3]);
+}
+
+#[test]
 fn sparse_frames_hold_objects_too() {
     let scratch = Scratch::new();
     let path = scratch.path("store");

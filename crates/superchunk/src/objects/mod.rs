@@ -222,7 +222,10 @@ impl Objects {
     /// of errors.
     pub fn close(mut self) -> Result<()> {
         self.settle()?;
-        self.frame.finish()
+        self.frame.finish()?;
+        // Nothing is left to do when this is dropped.
+        self.begun = false;
+        Ok(())
     }
 
     /// All objects as a contiguous frame.
