@@ -1,29 +1,22 @@
 //! python-blosc2's super-chunks, as a process spoken to over pipes.
 //!
-//! The process runs `frame_peer.py`. A request is one line of JSON with the lengths of the payloads that
-//! follow it as raw bytes; so is the reply. Super-chunks stay open in the process and are called by a
-//! [`FrameHandle`]. What the peer refuses comes back as its own words.
-//!
-//! A process that dies gives `Err` to the call that noticed; the next call starts a new one, in which no
-//! handle of before is open. Handles are never used twice, so that such a handle cannot mean another
-//! super-chunk.
+//! The process runs `frame_peer.py`. Super-chunks stay open in it and are called by a [`FrameHandle`]. In a
+//! process that was started anew, because the last one died, no handle of before is open. Handles are
+//! never used twice, so that such a handle cannot mean another super-chunk.
 
 mod params;
 
-use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::peers::PeerKind;
-use crate::process::{Input, Output, Process, not_started};
+use crate::talk::{Talk, text_of};
 
+pub use crate::talk::Reply;
 pub use params::{FrameInfo, FrameParams, MetaContent, Special};
-
-/// A result, or the peer's words for refusing.
-pub type Reply<T> = Result<T, String>;
 
 /// A super-chunk that is open in the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +29,7 @@ pub struct LockHandle(u64);
 /// A running peer; it ends when dropped.
 #[derive(Debug)]
 pub struct FramePeer {
-    kind: PeerKind,
-    /// `None` after it died, until the next call.
-    process: Option<Process>,
+    talk: Talk,
     next_handle: u64,
 }
 
@@ -52,15 +43,10 @@ impl FramePeer {
     /// When it is not installed or does not start, with a sentence that says what to run; or when the
     /// kind has no super-chunks.
     #[must_use]
-    #[expect(clippy::panic, reason = "a missing peer must fail the test that needs it")]
     pub fn spawn(kind: PeerKind) -> Self {
         let has_frames = matches!(kind, PeerKind::Blosc2 | PeerKind::Blosc2Old);
         assert!(has_frames, "the peer {kind:?} has no super-chunks");
-        let mut peer = Self { kind, process: None, next_handle: 0 };
-        if let Err(words) = peer.version() {
-            panic!("{words}");
-        }
-        peer
+        Self { talk: Talk::start(kind, "frame_peer.py"), next_handle: 0 }
     }
 
     /// The versions of the package and of the C library.
@@ -72,7 +58,7 @@ impl FramePeer {
     /// The number of the process, when one runs.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
-        self.process.as_ref().map(Process::id)
+        self.talk.process_id()
     }
 
     /// Makes a super-chunk; it stays open.
@@ -229,7 +215,7 @@ impl FramePeer {
 
     /// Appends a chunk that is already compressed (in the old peer: inserts it at the end).
     pub fn append_chunk(&mut self, frame: FrameHandle, chunk: &[u8]) -> Reply<()> {
-        if self.kind == PeerKind::Blosc2Old {
+        if self.talk.kind() == PeerKind::Blosc2Old {
             let end = self.info(frame)?.chunk_count;
             return self.insert_chunk(frame, end, chunk);
         }
@@ -359,63 +345,9 @@ impl FramePeer {
     fn ask(
         &mut self,
         op: &str,
-        mut arguments: Value,
+        arguments: Value,
         payload: &[&[u8]],
     ) -> Reply<(Value, Vec<Vec<u8>>)> {
-        if let Some(map) = arguments.as_object_mut() {
-            map.insert("op".to_owned(), op.into());
-            let lengths: Vec<usize> = payload.iter().map(|part| part.len()).collect();
-            map.insert("payload".to_owned(), lengths.into());
-        }
-        let process = match &mut self.process {
-            Some(process) => process,
-            none => none.insert(
-                Process::start(self.kind, "frame_peer.py", &[])
-                    .map_err(|error| not_started(self.kind, &error))?,
-            ),
-        };
-        let Some((input, output, mut ending)) = process.pipes() else {
-            return Err("the peer process is ending".to_owned());
-        };
-        let answer = send(input, &arguments, payload).and_then(|()| receive(output));
-        match answer.map_err(|error| ending.words(&error)) {
-            Ok(reply) => reply,
-            Err(words) => {
-                self.process = None;
-                Err(words)
-            }
-        }
+        self.talk.ask(op, arguments, payload)
     }
-}
-
-/// A path as text.
-pub(crate) fn text_of(path: &Path) -> Reply<&str> {
-    path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()))
-}
-
-/// Writes a request.
-pub(crate) fn send(input: &mut Input, head: &Value, payload: &[&[u8]]) -> io::Result<()> {
-    writeln!(input, "{head}")?;
-    payload.iter().try_for_each(|part| input.write_all(part))?;
-    input.flush()
-}
-
-/// Reads a reply.
-pub(crate) fn receive(output: &mut Output) -> io::Result<Reply<(Value, Vec<Vec<u8>>)>> {
-    let mut line = String::new();
-    if output.read_line(&mut line)? == 0 {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    let mut head: Map<String, Value> = serde_json::from_str(&line)?;
-    let lengths: Vec<usize> = serde_json::from_value(head.remove("payload").unwrap_or_default())?;
-    let mut parts = Vec::new();
-    for length in lengths {
-        let mut part = vec![0; length];
-        output.read_exact(&mut part)?;
-        parts.push(part);
-    }
-    Ok(match head.remove("error") {
-        Some(words) => Err(words.as_str().unwrap_or("refused").to_owned()),
-        None => Ok((head.remove("ok").unwrap_or_default(), parts)),
-    })
 }

@@ -33,6 +33,7 @@ pub mod rng;
 pub mod samples;
 pub mod scratch;
 pub mod table_peer;
+mod talk;
 pub mod time;
 pub mod vectors;
 

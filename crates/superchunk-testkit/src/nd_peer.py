@@ -8,12 +8,11 @@ A key is a list with [start, stop, step] for each axis, each of which may be nul
 
 import ctypes
 import functools
-import gc
 import os
 
 import blosc2
 import numpy as np
-from serve import serve
+from serve import by_name, serve
 
 ONE_THREAD = {"nthreads": 1}
 
@@ -149,15 +148,6 @@ def items_as_text(r, payload):
 
 OPS = [create, fill, read, get, put, resize, insert, append, delete, numpy_get, spelling, npy_save, npy_load,
        items_as_text]
-BY_NAME = {op.__name__: op for op in OPS}
-
-
-def answer(request, payload):
-    try:
-        return BY_NAME[request["op"]](request, payload)
-    finally:
-        gc.collect()
-
 
 if __name__ == "__main__":
-    serve(answer)
+    serve(by_name(OPS))

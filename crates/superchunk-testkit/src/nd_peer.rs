@@ -7,9 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::frame_peer::{Reply, receive, send, text_of};
 use crate::peers::PeerKind;
-use crate::process::{Process, not_started};
+use crate::talk::{Reply, Talk, text_of};
 
 /// One part of a key: an index, or start, stop and step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub struct PeerShape<'a> {
 /// A running peer; it ends when dropped.
 #[derive(Debug)]
 pub struct NdPeer {
-    process: Process,
+    talk: Talk,
 }
 
 #[expect(clippy::missing_errors_doc, reason = "an error is always the peer's words for refusing")]
@@ -60,15 +59,13 @@ impl NdPeer {
     ///
     /// When it is not installed or does not start, with a sentence that says what to run.
     #[must_use]
-    #[expect(clippy::panic, reason = "a missing peer must fail the test that needs it")]
     pub fn spawn(kind: PeerKind) -> Self {
-        let process = Process::start(kind, "nd_peer.py", &[]);
-        Self { process: process.unwrap_or_else(|error| panic!("{}", not_started(kind, &error))) }
+        Self { talk: Talk::start(kind, "nd_peer.py") }
     }
 
     /// Makes an array of these items.
     pub fn create(&mut self, path: &Path, array: PeerShape<'_>, bytes: &[u8]) -> Reply<()> {
-        self.ask("create", made(path, array, "")?, &[bytes]).map(drop)
+        self.talk.ask("create", made(path, array, "")?, &[bytes]).map(drop)
     }
 
     /// Makes an array of one value by a constructor: `zeros`, `nans`, `uninit`, or `full`.
@@ -79,59 +76,59 @@ impl NdPeer {
         kind: &str,
         value: &[u8],
     ) -> Reply<()> {
-        self.ask("fill", made(path, array, kind)?, &[value]).map(drop)
+        self.talk.ask("fill", made(path, array, kind)?, &[value]).map(drop)
     }
 
     /// All of an array.
     pub fn read(&mut self, path: &Path) -> Reply<PeerArray> {
-        let (_, parts) = self.ask("read", json!({ "path": text_of(path)? }), &[])?;
+        let (_, parts) = self.talk.ask("read", json!({ "path": text_of(path)? }), &[])?;
         array_of(parts)
     }
 
     /// A part of an array.
     pub fn get(&mut self, path: &Path, key: &[KeyPart]) -> Reply<Vec<u8>> {
-        self.one("get", json!({ "path": text_of(path)?, "key": key_value(key) }), &[])
+        self.talk.one("get", json!({ "path": text_of(path)?, "key": key_value(key) }), &[])
     }
 
     /// Sets a part of an array to items of this shape.
     pub fn put(&mut self, path: &Path, key: &[KeyPart], shape: &[u64], bytes: &[u8]) -> Reply<()> {
         let arguments = json!({ "path": text_of(path)?, "key": key_value(key), "shape": shape });
-        self.ask("put", arguments, &[bytes]).map(drop)
+        self.talk.ask("put", arguments, &[bytes]).map(drop)
     }
 
     /// Gives an array another shape.
     pub fn resize(&mut self, path: &Path, shape: &[u64]) -> Reply<()> {
-        self.ask("resize", json!({ "path": text_of(path)?, "shape": shape }), &[]).map(drop)
+        self.talk.ask("resize", json!({ "path": text_of(path)?, "shape": shape }), &[]).map(drop)
     }
 
     /// Inserts rows along an axis.
     pub fn insert(&mut self, path: &Path, axis: usize, start: u64, bytes: &[u8]) -> Reply<()> {
         let arguments = json!({ "path": text_of(path)?, "axis": axis, "start": start });
-        self.ask("insert", arguments, &[bytes]).map(drop)
+        self.talk.ask("insert", arguments, &[bytes]).map(drop)
     }
 
     /// Appends rows along an axis.
     pub fn append(&mut self, path: &Path, axis: usize, bytes: &[u8]) -> Reply<()> {
-        self.ask("append", json!({ "path": text_of(path)?, "axis": axis }), &[bytes]).map(drop)
+        self.talk.ask("append", json!({ "path": text_of(path)?, "axis": axis }), &[bytes]).map(drop)
     }
 
     /// Deletes rows along an axis.
     pub fn delete(&mut self, path: &Path, axis: usize, start: u64, count: u64) -> Reply<()> {
         let arguments =
             json!({ "path": text_of(path)?, "axis": axis, "start": start, "count": count });
-        self.ask("delete", arguments, &[]).map(drop)
+        self.talk.ask("delete", arguments, &[]).map(drop)
     }
 
     /// NumPy's own answer for a part of an array in memory.
     pub fn numpy_get(&mut self, array: &PeerArray, key: &[KeyPart]) -> Reply<Vec<u8>> {
         let arguments =
             json!({ "dtype": array.dtype, "shape": array.shape, "key": key_value(key) });
-        self.one("numpy_get", arguments, &[&array.bytes])
+        self.talk.one("numpy_get", arguments, &[&array.bytes])
     }
 
     /// NumPy's own spelling of a type.
     pub fn spelling(&mut self, dtype: &str) -> Reply<String> {
-        let (value, _) = self.ask("spelling", json!({ "dtype": dtype }), &[])?;
+        let (value, _) = self.talk.ask("spelling", json!({ "dtype": dtype }), &[])?;
         value.as_str().map(str::to_owned).ok_or_else(|| format!("no spelling: {value}"))
     }
 
@@ -139,42 +136,19 @@ impl NdPeer {
     pub fn npy_save(&mut self, path: &Path, array: &PeerArray, fortran: bool) -> Reply<()> {
         let arguments = json!({ "path": text_of(path)?, "dtype": array.dtype, "shape": array.shape,
                                 "fortran": fortran });
-        self.ask("npy_save", arguments, &[&array.bytes]).map(drop)
+        self.talk.ask("npy_save", arguments, &[&array.bytes]).map(drop)
     }
 
     /// Has NumPy read a `.npy` file.
     pub fn npy_load(&mut self, path: &Path) -> Reply<PeerArray> {
-        let (_, parts) = self.ask("npy_load", json!({ "path": text_of(path)? }), &[])?;
+        let (_, parts) = self.talk.ask("npy_load", json!({ "path": text_of(path)? }), &[])?;
         array_of(parts)
     }
 
     /// What NumPy prints for each item.
     pub fn items_as_text(&mut self, dtype: &str, bytes: &[u8]) -> Reply<Vec<String>> {
-        let (_, parts) = self.ask("items_as_text", json!({ "dtype": dtype }), &[bytes])?;
+        let (_, parts) = self.talk.ask("items_as_text", json!({ "dtype": dtype }), &[bytes])?;
         Ok(parts.iter().map(|part| String::from_utf8_lossy(part).into_owned()).collect())
-    }
-
-    fn one(&mut self, op: &str, arguments: Value, payload: &[&[u8]]) -> Reply<Vec<u8>> {
-        let (_, mut parts) = self.ask(op, arguments, payload)?;
-        parts.pop().ok_or_else(|| format!("{op} gave no bytes"))
-    }
-
-    fn ask(
-        &mut self,
-        op: &str,
-        mut arguments: Value,
-        payload: &[&[u8]],
-    ) -> Reply<(Value, Vec<Vec<u8>>)> {
-        if let Some(map) = arguments.as_object_mut() {
-            map.insert("op".to_owned(), op.into());
-            let lengths: Vec<usize> = payload.iter().map(|part| part.len()).collect();
-            map.insert("payload".to_owned(), lengths.into());
-        }
-        let Some((input, output, mut ending)) = self.process.pipes() else {
-            return Err("the peer process is ending".to_owned());
-        };
-        let answer = send(input, &arguments, payload).and_then(|()| receive(output));
-        answer.map_err(|error| ending.words(&error))?
     }
 }
 

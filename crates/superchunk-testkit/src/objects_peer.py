@@ -4,12 +4,11 @@ Objects travel as one msgpack value, packed as the package packs them. No store 
 opens the one at its path.
 """
 
-import gc
 
 import blosc2
 import msgpack
 from blosc2.msgpack_utils import msgpack_packb, msgpack_unpackb
-from serve import serve
+from serve import by_name, serve
 
 LENGTHS = "_batch_array_metadata"
 
@@ -72,15 +71,6 @@ def block(r, payload):
 
 
 OPS = [create, read, item, describe, append, replace, delete, forget_lengths, block]
-BY_NAME = {op.__name__: op for op in OPS}
-
-
-def answer(request, payload):
-    try:
-        return BY_NAME[request["op"]](request, payload)
-    finally:
-        gc.collect()
-
 
 if __name__ == "__main__":
-    serve(answer)
+    serve(by_name(OPS))

@@ -7,9 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::frame_peer::{Reply, receive, send, text_of};
 use crate::peers::PeerKind;
-use crate::process::{Process, not_started};
+use crate::talk::{Reply, Talk, text_of};
 
 /// How the peer shall make a store.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +41,7 @@ pub struct PeerDescription {
 /// A running peer; it ends when dropped.
 #[derive(Debug)]
 pub struct ObjectsPeer {
-    process: Process,
+    talk: Talk,
 }
 
 #[expect(clippy::missing_errors_doc, reason = "an error is always the peer's words for refusing")]
@@ -53,11 +52,8 @@ impl ObjectsPeer {
     ///
     /// When it is not installed or does not start, with a sentence that says what to run.
     #[must_use]
-    #[expect(clippy::panic, reason = "a missing peer must fail the test that needs it")]
     pub fn spawn() -> Self {
-        let kind = PeerKind::Blosc2;
-        let process = Process::start(kind, "objects_peer.py", &[]);
-        Self { process: process.unwrap_or_else(|error| panic!("{}", not_started(kind, &error))) }
+        Self { talk: Talk::start(PeerKind::Blosc2, "objects_peer.py") }
     }
 
     /// Makes a store of these batches, a list of lists.
@@ -66,22 +62,22 @@ impl ObjectsPeer {
             "path": text_of(path)?, "items_per_block": store.items_per_block, "codec": store.codec,
             "level": store.level, "dictionary": store.dictionary, "contiguous": store.contiguous,
         });
-        self.ask("create", arguments, &[batches]).map(drop)
+        self.talk.ask("create", arguments, &[batches]).map(drop)
     }
 
     /// All batches, a list of lists.
     pub fn read(&mut self, path: &Path) -> Reply<Vec<u8>> {
-        self.one("read", json!({ "path": text_of(path)? }))
+        self.talk.one("read", json!({ "path": text_of(path)? }), &[])
     }
 
     /// One object by its number.
     pub fn item(&mut self, path: &Path, index: u64) -> Reply<Vec<u8>> {
-        self.one("item", json!({ "path": text_of(path)?, "index": index }))
+        self.talk.one("item", json!({ "path": text_of(path)?, "index": index }), &[])
     }
 
     /// What the peer says of a store.
     pub fn describe(&mut self, path: &Path) -> Reply<PeerDescription> {
-        let (value, _) = self.ask("describe", json!({ "path": text_of(path)? }), &[])?;
+        let (value, _) = self.talk.ask("describe", json!({ "path": text_of(path)? }), &[])?;
         let describe = || {
             let lengths = value.get("lengths")?.as_array();
             let metas = value.get("metas")?.as_array()?;
@@ -97,50 +93,31 @@ impl ObjectsPeer {
 
     /// Appends a batch, a list.
     pub fn append(&mut self, path: &Path, batch: &[u8]) -> Reply<()> {
-        self.ask("append", json!({ "path": text_of(path)? }), &[batch]).map(drop)
+        self.talk.ask("append", json!({ "path": text_of(path)? }), &[batch]).map(drop)
     }
 
     /// Puts another batch, a list, in the place of one.
     pub fn replace(&mut self, path: &Path, index: usize, batch: &[u8]) -> Reply<()> {
         let arguments = json!({ "path": text_of(path)?, "index": index });
-        self.ask("replace", arguments, &[batch]).map(drop)
+        self.talk.ask("replace", arguments, &[batch]).map(drop)
     }
 
     /// Deletes a batch.
     pub fn delete(&mut self, path: &Path, index: usize) -> Reply<()> {
-        self.ask("delete", json!({ "path": text_of(path)?, "index": index }), &[]).map(drop)
+        self.talk.ask("delete", json!({ "path": text_of(path)?, "index": index }), &[]).map(drop)
     }
 
     /// Removes what tells how many objects each chunk has.
     pub fn forget_lengths(&mut self, path: &Path) -> Reply<()> {
-        self.ask("forget_lengths", json!({ "path": text_of(path)? }), &[]).map(drop)
+        self.talk.ask("forget_lengths", json!({ "path": text_of(path)? }), &[]).map(drop)
     }
 
     /// The bytes of one block, by way of the super-chunk.
     pub fn block(&mut self, path: &Path, chunk: usize, block: usize) -> Reply<Vec<u8>> {
-        self.one("block", json!({ "path": text_of(path)?, "chunk": chunk, "block": block }))
-    }
-
-    fn one(&mut self, op: &str, arguments: Value) -> Reply<Vec<u8>> {
-        let (_, mut parts) = self.ask(op, arguments, &[])?;
-        parts.pop().ok_or_else(|| format!("{op} gave no bytes"))
-    }
-
-    fn ask(
-        &mut self,
-        op: &str,
-        mut arguments: Value,
-        payload: &[&[u8]],
-    ) -> Reply<(Value, Vec<Vec<u8>>)> {
-        if let Some(map) = arguments.as_object_mut() {
-            map.insert("op".to_owned(), op.into());
-            let lengths: Vec<usize> = payload.iter().map(|part| part.len()).collect();
-            map.insert("payload".to_owned(), lengths.into());
-        }
-        let Some((input, output, mut ending)) = self.process.pipes() else {
-            return Err("the peer process is ending".to_owned());
-        };
-        let answer = send(input, &arguments, payload).and_then(|()| receive(output));
-        answer.map_err(|error| ending.words(&error))?
+        self.talk.one(
+            "block",
+            json!({ "path": text_of(path)?, "chunk": chunk, "block": block }),
+            &[],
+        )
     }
 }

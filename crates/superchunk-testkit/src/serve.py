@@ -1,5 +1,6 @@
 """The pipe that peers are spoken to over: requests on stdin, replies on stdout (see frame_peer.rs)."""
 
+import gc
 import json
 import sys
 
@@ -22,3 +23,16 @@ def serve(answer):
         outgoing.write(json.dumps(head).encode() + b"\n")
         outgoing.writelines(parts)
         outgoing.flush()
+
+
+def by_name(ops):
+    """Answers each request with the function that is called as it says; garbage is collected after it."""
+
+    def answer(request, payload):
+        try:
+            return functions[request["op"]](request, payload)
+        finally:
+            gc.collect()
+
+    functions = {op.__name__: op for op in ops}
+    return answer

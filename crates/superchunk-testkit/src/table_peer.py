@@ -5,7 +5,7 @@ expression over all columns, which are NumPy arrays, and returns a byte for each
 """
 
 import numpy as np
-from frame_peer import serve
+from serve import by_name, serve
 
 columns = {}
 
@@ -21,8 +21,8 @@ def mask(r, payload):
     return [np.ascontiguousarray(np.broadcast_to(np.asarray(found, dtype=bool), (rows,))).tobytes()]
 
 
-BY_NAME = {op.__name__: op for op in [load, mask]}
+OPS = [load, mask]
 
 
 if __name__ == "__main__":
-    serve(lambda request, payload: BY_NAME[request["op"]](request, payload))
+    serve(by_name(OPS))

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::LegacyPeer;
-use crate::frame_peer::{Reply, text_of};
+use crate::talk::{Reply, text_of};
 
 /// How bcolz shall make an array.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct PeerTable {
 impl LegacyPeer {
     /// The versions of bcolz and of NumPy.
     pub fn bcolz_version(&mut self) -> Reply<String> {
-        let (value, _) = self.ask("bcolz_version", json!({}), &[])?;
+        let (value, _) = self.talk.ask("bcolz_version", json!({}), &[])?;
         value.as_str().map(str::to_owned).ok_or_else(|| format!("not a version: {value}"))
     }
 
@@ -74,7 +74,7 @@ impl LegacyPeer {
             "chunk_len": params.chunk_len, "codec": params.codec, "level": params.level,
             "shuffle": params.shuffle, "dflt": params.default,
         });
-        self.ask("bcolz_make_array", arguments, &[bytes]).map(drop)
+        self.talk.ask("bcolz_make_array", arguments, &[bytes]).map(drop)
     }
 
     /// Makes a table of columns: name, type, all rows.
@@ -90,12 +90,12 @@ impl LegacyPeer {
         let path = text_of(path)?;
         let arguments =
             json!({"path": path, "names": names, "dtypes": dtypes, "chunk_len": chunk_len});
-        self.ask("bcolz_make_table", arguments, &bytes).map(drop)
+        self.talk.ask("bcolz_make_table", arguments, &bytes).map(drop)
     }
 
     /// All that an array holds.
     pub fn bcolz_read_array(&mut self, path: &Path) -> Reply<PeerArray> {
-        let mut parts = self.ask("bcolz_read_array", json!({"path": text_of(path)?}), &[])?.1;
+        let mut parts = self.talk.ask("bcolz_read_array", json!({"path": text_of(path)?}), &[])?.1;
         let [facts, bytes] = parts.as_mut_slice() else { return Err("not two parts".to_owned()) };
         let facts: Value = serde_json::from_slice(facts).map_err(|error| error.to_string())?;
         Ok(PeerArray {
@@ -109,7 +109,7 @@ impl LegacyPeer {
 
     /// All that a table holds: as many rows of each column as the first has.
     pub fn bcolz_read_table(&mut self, path: &Path) -> Reply<PeerTable> {
-        let mut parts = self.ask("bcolz_read_table", json!({"path": text_of(path)?}), &[])?.1;
+        let mut parts = self.talk.ask("bcolz_read_table", json!({"path": text_of(path)?}), &[])?.1;
         let columns = parts.split_off(parts.len().min(1));
         let facts = parts.first().ok_or("no facts")?;
         let facts: Value = serde_json::from_slice(facts).map_err(|error| error.to_string())?;
@@ -125,35 +125,35 @@ impl LegacyPeer {
     /// How many rows of a table an expression of bcolz selects.
     pub fn bcolz_count_where(&mut self, path: &Path, expression: &str) -> Reply<u64> {
         let arguments = json!({"path": text_of(path)?, "expression": expression});
-        let (value, _) = self.ask("bcolz_sum_where", arguments, &[])?;
+        let (value, _) = self.talk.ask("bcolz_sum_where", arguments, &[])?;
         value.as_u64().ok_or_else(|| format!("not a number: {value}"))
     }
 
     /// Appends rows to an array, or columns of rows to a table.
     pub fn bcolz_append(&mut self, path: &Path, columns: &[&[u8]]) -> Reply<()> {
-        self.ask("bcolz_append", json!({"path": text_of(path)?}), columns).map(drop)
+        self.talk.ask("bcolz_append", json!({"path": text_of(path)?}), columns).map(drop)
     }
 
     /// Cuts rows off an array or a table.
     pub fn bcolz_trim(&mut self, path: &Path, count: u64) -> Reply<()> {
-        self.ask("bcolz_trim", json!({"path": text_of(path)?, "count": count}), &[]).map(drop)
+        self.talk.ask("bcolz_trim", json!({"path": text_of(path)?, "count": count}), &[]).map(drop)
     }
 
     /// Changes the length of an array or a table.
     pub fn bcolz_resize(&mut self, path: &Path, rows: u64) -> Reply<()> {
-        self.ask("bcolz_resize", json!({"path": text_of(path)?, "rows": rows}), &[]).map(drop)
+        self.talk.ask("bcolz_resize", json!({"path": text_of(path)?, "rows": rows}), &[]).map(drop)
     }
 
     /// Overwrites rows of an array.
     pub fn bcolz_write(&mut self, path: &Path, start: u64, bytes: &[u8]) -> Reply<()> {
         let arguments = json!({"path": text_of(path)?, "start": start});
-        self.ask("bcolz_write", arguments, &[bytes]).map(drop)
+        self.talk.ask("bcolz_write", arguments, &[bytes]).map(drop)
     }
 
     /// Gives an attribute of an array or a table a value.
     pub fn bcolz_set_attr(&mut self, path: &Path, name: &str, value: &Value) -> Reply<()> {
         let arguments = json!({"path": text_of(path)?, "name": name, "value": value});
-        self.ask("bcolz_set_attr", arguments, &[]).map(drop)
+        self.talk.ask("bcolz_set_attr", arguments, &[]).map(drop)
     }
 
     /// Adds a column to a table.
@@ -165,13 +165,13 @@ impl LegacyPeer {
         bytes: &[u8],
     ) -> Reply<()> {
         let arguments = json!({"path": text_of(path)?, "name": name, "dtype": dtype});
-        self.ask("bcolz_add_column", arguments, &[bytes]).map(drop)
+        self.talk.ask("bcolz_add_column", arguments, &[bytes]).map(drop)
     }
 
     /// Removes a column of a table.
     pub fn bcolz_remove_column(&mut self, path: &Path, name: &str) -> Reply<()> {
         let arguments = json!({"path": text_of(path)?, "name": name});
-        self.ask("bcolz_remove_column", arguments, &[]).map(drop)
+        self.talk.ask("bcolz_remove_column", arguments, &[]).map(drop)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::LegacyPeer;
-use crate::frame_peer::{Reply, text_of};
+use crate::talk::{Reply, text_of};
 
 /// How bloscpack shall write.
 #[derive(Clone, Debug)]
@@ -68,13 +68,13 @@ pub struct PackedArray {
 impl LegacyPeer {
     /// The versions of bloscpack and of what it uses.
     pub fn pack_version(&mut self) -> Reply<String> {
-        let (value, _) = self.ask("pack_version", json!({}), &[])?;
+        let (value, _) = self.talk.ask("pack_version", json!({}), &[])?;
         value.as_str().map(str::to_owned).ok_or_else(|| format!("not a version: {value}"))
     }
 
     /// Packs bytes into a file.
     pub fn pack_bytes(&mut self, path: &Path, bytes: &[u8], params: &PackParams) -> Reply<()> {
-        self.ask("pack_bytes", arguments(path, params)?, &[bytes]).map(drop)
+        self.talk.ask("pack_bytes", arguments(path, params)?, &[bytes]).map(drop)
     }
 
     /// Packs an array into a file; the items are given in the order of the file, `C` or `F`.
@@ -91,25 +91,26 @@ impl LegacyPeer {
             map.insert("shape".to_owned(), array.shape.clone().into());
             map.insert("order".to_owned(), order.into());
         }
-        self.ask("pack_array", arguments, &[&array.bytes]).map(drop)
+        self.talk.ask("pack_array", arguments, &[&array.bytes]).map(drop)
     }
 
     /// All bytes of a file.
     pub fn unpack_bytes(&mut self, path: &Path) -> Reply<Vec<u8>> {
-        let (_, mut parts) = self.ask("unpack_bytes", json!({ "path": text_of(path)? }), &[])?;
+        let (_, mut parts) =
+            self.talk.ask("unpack_bytes", json!({ "path": text_of(path)? }), &[])?;
         parts.pop().ok_or_else(|| "unpack_bytes gave no bytes".to_owned())
     }
 
     /// The metadata of a file, `null` if it has none.
     pub fn unpack_metadata(&mut self, path: &Path) -> Reply<Value> {
-        let (text, _) = self.ask("unpack_metadata", json!({ "path": text_of(path)? }), &[])?;
+        let (text, _) = self.talk.ask("unpack_metadata", json!({ "path": text_of(path)? }), &[])?;
         let text = text.as_str().ok_or_else(|| format!("not a text: {text}"))?;
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
     /// The array of a file.
     pub fn unpack_array(&mut self, path: &Path) -> Reply<PackedArray> {
-        let (_, parts) = self.ask("unpack_array", json!({ "path": text_of(path)? }), &[])?;
+        let (_, parts) = self.talk.ask("unpack_array", json!({ "path": text_of(path)? }), &[])?;
         let [head, bytes] = parts.as_slice() else {
             return Err("unpack_array gave no array".to_owned());
         };
@@ -128,18 +129,18 @@ impl LegacyPeer {
 
     /// Appends bytes to a file, which rewrites its last chunk in place.
     pub fn append_bytes(&mut self, path: &Path, bytes: &[u8], params: &PackParams) -> Reply<()> {
-        self.ask("append_bytes", arguments(path, params)?, &[bytes]).map(drop)
+        self.talk.ask("append_bytes", arguments(path, params)?, &[bytes]).map(drop)
     }
 
     /// Replaces the metadata of a file in place.
     pub fn rewrite_metadata(&mut self, path: &Path, metadata: &Value) -> Reply<()> {
         let arguments = json!({ "path": text_of(path)?, "metadata": metadata });
-        self.ask("rewrite_metadata", arguments, &[]).map(drop)
+        self.talk.ask("rewrite_metadata", arguments, &[]).map(drop)
     }
 
     /// The header (under `header`), the `offsets` and the `metadata` of a file.
     pub fn pack_info(&mut self, path: &Path) -> Reply<Value> {
-        Ok(self.ask("pack_info", json!({ "path": text_of(path)? }), &[])?.0)
+        Ok(self.talk.ask("pack_info", json!({ "path": text_of(path)? }), &[])?.0)
     }
 }
 
