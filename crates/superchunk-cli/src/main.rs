@@ -25,6 +25,7 @@ mod source;
 mod span;
 mod style;
 mod summary;
+mod tables;
 mod target;
 mod values;
 mod verbs;

@@ -23,6 +23,8 @@ pub(crate) enum Form {
     Raw,
     /// Bytes as hexadecimal digits and letters.
     Hex,
+    /// A table in Markdown; only of tables.
+    Md,
 }
 
 /// The type that items are printed with when nobody has said one: unsigned integers where there are
@@ -120,7 +122,7 @@ impl<W: Write> Printer<W> {
                 let _ = writeln!(text, "{}", json_item(&self.dtype, item));
             }
             Form::Hex => hex_line(self.count * 16, item, text),
-            Form::Raw => {}
+            Form::Raw | Form::Md => {}
         }
         self.count += 1;
     }
@@ -138,7 +140,7 @@ impl<W: Write> Printer<W> {
 
 /// A cell of CSV.
 pub(crate) fn quoted(value: &str) -> String {
-    match value.contains([',', '"', '\n']) {
+    match value.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", value.replace('"', "\"\"")),
         false => value.to_owned(),
     }

@@ -23,7 +23,8 @@ pub(crate) fn print(list: &ObjectList, span: Span, form: Form) -> Outcome {
     let mut position = 0;
     list.each(span, &mut |value| {
         let text = match form {
-            Form::Table => format!("{}\n", plain(&value)),
+            // Markdown is refused before.
+            Form::Table | Form::Md => format!("{}\n", plain(&value)),
             Form::Csv => format!("{}\n", quoted(&plain(&value))),
             Form::Json => format!("{}{}", if first { "[" } else { ", " }, value.to_json()),
             Form::Jsonl => format!("{}\n", value.to_json()),

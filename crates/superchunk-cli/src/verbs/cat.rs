@@ -13,6 +13,7 @@ use crate::objects;
 use crate::output;
 use crate::picture;
 use crate::span::Span;
+use crate::tables::{self, Rows, TableForm, Wanted};
 use crate::target::Target;
 use crate::values::{Form, Printer, guess, parse_dtype};
 
@@ -22,6 +23,8 @@ Examples:
   superchunk cat readings.b2frame@-5: --format csv
   superchunk cat log.b2frame --format raw | grep error
   superchunk cat names.blp@1000                 one object of any length
+  superchunk cat quotes.bcolz --where 'close > open and volume > 1e6' --cols day,close
+  superchunk cat daily_equities.bcolz@:100 --cols 'id,day:datetime64[s],close/1000'
   superchunk cat cube.b2nd@0,:,: --png plane.png";
 
 const HEAD_EXAMPLES: &str = "\
@@ -64,7 +67,13 @@ struct ViewArgs {
     /// Type of an item as NumPy spells it; else unsigned integers
     #[arg(long, value_name = "TYPE")]
     dtype: Option<String>,
-    /// table, csv, json, jsonl, raw or hex
+    /// Columns of a table: NAME, NAME/1000, NAME*0.01, NAME:TYPE
+    #[arg(long, value_name = "A,B…")]
+    cols: Option<String>,
+    /// Rows of a table for which this holds, as 'close > open and volume > 1e6'
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// table, csv, json, jsonl, raw, hex; of tables also md
     #[arg(long, value_name = "FORM", hide_possible_values = true)]
     format: Option<Form>,
 }
@@ -82,7 +91,15 @@ pub(crate) fn run_head(args: &HeadArgs, context: &Context) -> Outcome {
 }
 
 fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context) -> Outcome {
-    let input = Input::open(&Location::parse(given), context)?;
+    let location = Location::parse(given);
+    if let Some(rows) = Rows::open(&location, context)? {
+        return show_rows(&rows, &location, view, most, context);
+    }
+    if view.cols.is_some() || view.condition.is_some() || view.format == Some(Form::Md) {
+        let words = format!("`{}` is no table", location.name());
+        return Err(Failure::usage(words).with_help("--cols, --where and md are for tables"));
+    }
+    let input = Input::open(&location, context)?;
     if let Content::Objects(list) = &input.content {
         let usual = if context.json() { Form::Json } else { Form::Table };
         let span = list.span(input.slice.as_deref())?.first(most.unwrap_or(u64::MAX));
@@ -115,6 +132,22 @@ fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context)
         Ok(()) => printer.finish(),
         Err(failure) => Err(failure),
     }
+}
+
+fn show_rows(
+    rows: &Rows,
+    location: &Location,
+    view: &ViewArgs,
+    most: Option<u64>,
+    context: &Context,
+) -> Outcome {
+    let wanted = Wanted {
+        columns: view.cols.as_deref(),
+        condition: view.condition.as_deref(),
+        slice: location.slice.as_deref(),
+        most,
+    };
+    tables::show(rows, wanted, TableForm::of(view.format, context.json())?, context)
 }
 
 /// Paints a plane of an array.

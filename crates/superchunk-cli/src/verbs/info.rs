@@ -13,6 +13,7 @@ use crate::location::Location;
 use crate::names::{codec_name, pipeline_name};
 use crate::output::{self, Table, object};
 use crate::summary::Summary;
+use crate::tables::{self, Rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +35,12 @@ pub(crate) struct InfoArgs {
 
 pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
     for given in &args.locations {
-        let input = Input::open(&Location::parse(given), context)?;
+        let location = Location::parse(given);
+        if let (Some(rows), Some(path)) = (Rows::open(&location, context)?, &location.path) {
+            tables::describe(&rows, path, context.json())?;
+            continue;
+        }
+        let input = Input::open(&location, context)?;
         let summary = Summary::of(&input)?;
         let frame = if args.chunks { input.chunks()? } else { None };
         if context.json() {

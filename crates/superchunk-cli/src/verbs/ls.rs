@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use superchunk::Value;
+use superchunk::{Value, detect};
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -13,6 +13,7 @@ use crate::location::Location;
 use crate::names::human;
 use crate::output::{self, Document, Table, object, ratio};
 use crate::summary::{Summary, sides};
+use crate::tables::{self, Rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
     let mut found = Vec::new();
     for path in given {
         let path = Path::new(path);
-        let is_plain_folder = path.is_dir() && !path.join("chunks.b2frame").exists();
+        let is_plain_folder = path.is_dir() && detect::path(path).is_err();
         // What was named is listed in any case.
         match is_plain_folder {
             false => found.push((path.to_owned(), true)),
@@ -47,13 +48,11 @@ pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
     }
     let (mut table, mut list) = (heading(), Vec::new());
     for (path, in_any_case) in found {
-        let location = Location::whole(Some(path.clone()));
-        let looked = Input::open(&location, context).and_then(|input| Summary::of(&input));
-        match looked {
-            Ok(summary) if summary.format == "raw" && !in_any_case => {}
-            Ok(summary) => {
-                table.row(row(&path, &summary));
-                list.push(entry(&path, &summary));
+        match look(&path, context) {
+            Ok(line) if line.is_raw && !in_any_case => {}
+            Ok(line) => {
+                table.row(line.cells);
+                list.push(line.entry);
             }
             Err(_) if !in_any_case => {}
             Err(failure) => return Err(failure),
@@ -65,6 +64,34 @@ pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
     if list.is_empty() { Ok(()) } else { output::print(&table.render()) }
 }
 
+/// What is told of one file or folder.
+struct Line {
+    /// Whether it is of no known format.
+    is_raw: bool,
+    cells: [String; 7],
+    entry: Value,
+}
+
+fn look(path: &Path, context: &Context) -> Outcome<Line> {
+    let location = Location::whole(Some(path.to_owned()));
+    if let Some(rows) = Rows::open(&location, context)? {
+        let (nbytes, stored, what) = tables::summary_line(&rows, path)?;
+        let entry = object([
+            ("path", path.display().to_string().into()),
+            ("format", rows.kind().into()),
+            ("nbytes", nbytes.into()),
+            ("stored", stored.into()),
+        ]);
+        let times = format!("{:.2}", ratio(nbytes, stored));
+        let (format, path) = (rows.kind().to_owned(), path.display().to_string());
+        let cells = [format, human(nbytes), human(stored), times, "-".to_owned(), what, path];
+        return Ok(Line { is_raw: false, cells, entry });
+    }
+    let summary = Summary::of(&Input::open(&location, context)?)?;
+    let is_raw = summary.format == "raw";
+    Ok(Line { is_raw, cells: row(path, &summary), entry: entry(path, &summary) })
+}
+
 fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let failed = |error| Failure::io("list it", folder, error);
     let mut paths = Vec::new();
@@ -72,7 +99,7 @@ fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
         let path = entry.map_err(failed)?.path();
         let is_hidden =
             path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let is_data = path.is_file() || path.join("chunks.b2frame").exists();
+        let is_data = path.is_file() || detect::path(&path).is_ok();
         if is_data && !is_hidden {
             paths.push(path.strip_prefix(".").unwrap_or(&path).to_owned());
         }

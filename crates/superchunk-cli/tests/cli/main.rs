@@ -24,6 +24,7 @@ mod peers;
 mod pipes;
 mod repack;
 mod shell;
+mod tables;
 mod tune;
 mod unpack;
 mod varlen;

@@ -1,0 +1,108 @@
+//! What a table is: its columns, rows, attributes.
+
+use std::fs;
+use std::path::Path;
+
+use superchunk::Value;
+
+use super::Rows;
+use crate::failure::{Failure, Outcome};
+use crate::names::human;
+use crate::output::{self, Document, Table, numbers, object, ratio, rounded};
+
+/// The document, or the text, that `info` prints.
+pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
+    let (nbytes, stored) = (data_len(rows), stored_len(path)?);
+    if json {
+        return document(rows, nbytes, stored).print();
+    }
+    let mut text = format!("{}: {} ({})\n", rows.name, rows.kind(), rows.detected.reason);
+    let mut line = |key: &str, value: String| text.push_str(&format!("  {key:<10} {value}\n"));
+    line("rows", format!("{}, {}", rows.rows(), column_count(rows)));
+    line("data", human(nbytes));
+    line("stored", format!("{}, ratio {:.2}", human(stored), ratio(nbytes, stored)));
+    for (name, value) in rows.attributes() {
+        line("attribute", format!("{name} = {}", shortened(&value)));
+    }
+    let mut table = Table::new(["column", "type", "row", "rows a chunk"]);
+    for column in rows.columns() {
+        let row = match column.row_shape.as_slice() {
+            [] => "one value".to_owned(),
+            sides => sides.iter().map(usize::to_string).collect::<Vec<_>>().join(" x "),
+        };
+        let dtype = column.dtype.to_string();
+        table.row([column.name.clone(), dtype, row, column.chunk_rows.to_string()]);
+    }
+    output::print(&(text + &table.render()))
+}
+
+/// What `ls` tells of it: format, bytes of data, bytes on disk, what it is.
+pub(crate) fn summary_line(rows: &Rows, path: &Path) -> Outcome<(u64, u64, String)> {
+    let what = format!("{} rows, {}", rows.rows(), column_count(rows));
+    Ok((data_len(rows), stored_len(path)?, what))
+}
+
+fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
+    let columns = rows.columns().iter().map(|column| {
+        object([
+            ("name", column.name.as_str().into()),
+            ("dtype", column.dtype.to_string().into()),
+            ("row_shape", numbers(column.row_shape.iter().map(|side| *side as u64))),
+            ("chunk_rows", column.chunk_rows.into()),
+        ])
+    });
+    let attributes = rows.attributes().into_iter().map(|(name, value)| {
+        let value = Value::from_json(&value).unwrap_or_else(|_| value.as_str().into());
+        (name.as_str().into(), value)
+    });
+    Document::new("info")
+        .with("path", rows.name.as_str())
+        .with("format", rows.kind())
+        .with("reason", rows.detected.reason)
+        .with("rows", rows.rows())
+        .with("nbytes", nbytes)
+        .with("stored", stored)
+        .with("ratio", rounded(ratio(nbytes, stored)))
+        .with("columns", Value::Array(columns.collect()))
+        .with("metadata", Value::Map(attributes.collect()))
+}
+
+fn column_count(rows: &Rows) -> String {
+    match rows.columns().len() {
+        1 => "1 column".to_owned(),
+        count => format!("{count} columns"),
+    }
+}
+
+fn data_len(rows: &Rows) -> u64 {
+    let row: u64 = rows.columns().iter().map(|column| column.row_size() as u64).sum();
+    row.saturating_mul(rows.rows())
+}
+
+/// The bytes of all files of a folder; links are not followed.
+fn stored_len(path: &Path) -> Outcome<u64> {
+    let failed = |error| Failure::io("list it", path, error);
+    let mut len = 0;
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let metadata = entry.metadata().map_err(failed)?;
+        len += match metadata.is_dir() {
+            true => stored_len(&entry.path())?,
+            false => metadata.len(),
+        };
+    }
+    Ok(len)
+}
+
+/// Attributes of zipline are maps with thousands of keys.
+fn shortened(value: &str) -> String {
+    const MOST: usize = 200;
+    match value.char_indices().nth(MOST) {
+        Some((end, _)) => format!(
+            "{} … ({} characters)",
+            &value.get(..end).unwrap_or_default(),
+            value.chars().count()
+        ),
+        None => value.to_owned(),
+    }
+}

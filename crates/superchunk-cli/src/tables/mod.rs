@@ -1,0 +1,153 @@
+//! Tables and columns in folders: bcolz and blsk, opened as rows, whoever keeps them.
+
+mod array;
+mod info;
+mod print;
+mod view;
+
+pub(crate) use info::{describe, summary_line};
+pub(crate) use print::{TableForm, Wanted, show};
+pub(crate) use view::ColumnView;
+
+use std::path::Path;
+
+use superchunk::detect::{self, Detected, Format};
+use superchunk::table::{Column, Source};
+use superchunk::{ErrorKind, Json, JsonStyle, OpenOptions, bcolz, blsk};
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::location::Location;
+use array::ArraySource;
+
+/// A table, or an array as a table of one column.
+pub(crate) struct Rows {
+    /// How to call it.
+    pub(crate) name: String,
+    /// What it was recognised as.
+    pub(crate) detected: Detected,
+    kept: Kept,
+    columns: Vec<Column>,
+}
+
+/// Who keeps the rows.
+enum Kept {
+    Table(Box<bcolz::Table>),
+    Array(Box<bcolz::Array>),
+    BlskTable(Box<blsk::Table>),
+    BlskArray(Box<blsk::Array>),
+}
+
+impl Rows {
+    /// Opens a folder with a table or a column; `None` if the location is something else.
+    pub(crate) fn open(location: &Location, context: &Context) -> Outcome<Option<Self>> {
+        let Some(path) = location.path.as_ref().filter(|path| path.is_dir()) else {
+            return Ok(None);
+        };
+        let Ok(detected) = detect::path(path) else { return Ok(None) };
+        let options = context.open_options();
+        let kept = match detected.format {
+            Format::BcolzTable => Kept::Table(Box::new(bcolz::Table::open_with(path, &options)?)),
+            Format::BcolzArray => Kept::Array(Box::new(bcolz::Array::open_with(path, &options)?)),
+            Format::Blsk => open_blsk(path, &options)?,
+            _ => return Ok(None),
+        };
+        let columns = kept.columns();
+        let rows = Self { name: path.display().to_string(), detected, kept, columns };
+        rows.only(location.inner.as_deref()).map(Some)
+    }
+
+    /// The same with only the columns that are called so, or stand in a group of that name.
+    fn only(mut self, inner: Option<&str>) -> Outcome<Self> {
+        let Some(inner) = inner else { return Ok(self) };
+        let group = format!("{inner}/");
+        let known: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        if !known.iter().any(|name| *name == inner || name.starts_with(&group)) {
+            let words = format!("`{}` has no column called `{inner}`", self.name);
+            let known = format!("it has {}", known.join(", "));
+            return Err(Failure::said(Exit::Failure, words).with_help(known));
+        }
+        self.columns.retain(|column| column.name == inner || column.name.starts_with(&group));
+        Ok(self)
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> u64 {
+        match &self.kept {
+            Kept::Table(table) => table.len(),
+            Kept::Array(array) => array.len(),
+            Kept::BlskTable(table) => table.len(),
+            Kept::BlskArray(array) => array.len(),
+        }
+    }
+
+    /// The columns that are meant; those of Python objects, which have no type, are left out.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// What gives the rows; it has all columns.
+    pub(crate) fn source(&self) -> Box<dyn Source + '_> {
+        self.kept.source()
+    }
+
+    /// What its users have kept with it.
+    pub(crate) fn attributes(&self) -> Vec<(String, String)> {
+        let of_json = |attrs: &Json| -> Vec<(String, String)> {
+            let entries = attrs.as_object().unwrap_or_default();
+            entries.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+        };
+        let of_blsk = |(name, value): (&str, blsk::Attribute)| (name.to_owned(), value.to_string());
+        match &self.kept {
+            Kept::Table(table) => of_json(table.attrs()),
+            Kept::Array(array) => of_json(array.attrs()),
+            Kept::BlskTable(table) => table.attrs().map(of_blsk).collect(),
+            Kept::BlskArray(array) => array.attrs().map(of_blsk).collect(),
+        }
+    }
+
+    /// The word for what it is.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.kept {
+            Kept::Table(_) => "bcolz table",
+            Kept::Array(_) => "bcolz array",
+            Kept::BlskTable(_) => "blsk table",
+            Kept::BlskArray(_) => "blsk array",
+        }
+    }
+}
+
+impl Kept {
+    fn source(&self) -> Box<dyn Source + '_> {
+        match self {
+            Self::Table(table) => Box::new(table.source()),
+            Self::BlskTable(table) => Box::new(table.source()),
+            Self::Array(array) => Box::new(ArraySource::of_bcolz(array)),
+            Self::BlskArray(array) => Box::new(ArraySource::of_blsk(array)),
+        }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let mut columns = self.source().columns().to_vec();
+        if let Self::Table(table) = self {
+            columns
+                .retain(|column| table.array(&column.name).is_ok_and(|array| !array.is_object()));
+        }
+        columns
+    }
+}
+
+fn open_blsk(path: &Path, options: &OpenOptions) -> Outcome<Kept> {
+    match blsk::Table::open_with(path, options) {
+        Ok(table) => Ok(Kept::BlskTable(Box::new(table))),
+        // Its one column has no name.
+        Err(error) if error.kind() == ErrorKind::InvalidArgument => {
+            Ok(Kept::BlskArray(Box::new(blsk::Array::open_with(path, options)?)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn text(value: &Json) -> String {
+    value.to_text(JsonStyle::Spaced)
+}

@@ -1,0 +1,239 @@
+//! Rows as text: lined up, CSV, JSON, Markdown.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use superchunk::table::{Batch, Column, scan};
+use superchunk::{DKind, Value};
+
+use super::{ColumnView, Rows};
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::span::Span;
+use crate::values::{Form, quoted};
+
+/// How many rows decide how wide the columns of a table are.
+const LOOKED_AT: usize = 1000;
+
+/// How rows are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableForm {
+    /// Lined up.
+    Table,
+    Csv,
+    /// One array of objects.
+    Json,
+    /// An object on a line.
+    Jsonl,
+    Markdown,
+}
+
+impl TableForm {
+    /// The form that was asked for.
+    pub(crate) fn of(form: Option<Form>, json: bool) -> Outcome<Self> {
+        Ok(match form {
+            None if json => Self::Json,
+            None | Some(Form::Table) => Self::Table,
+            Some(Form::Csv) => Self::Csv,
+            Some(Form::Json) => Self::Json,
+            Some(Form::Jsonl) => Self::Jsonl,
+            Some(Form::Md) => Self::Markdown,
+            Some(Form::Raw | Form::Hex) => {
+                return Err(Failure::usage("a table is shown as table, csv, json, jsonl or md")
+                    .with_help("`PATH::COLUMN` with `convert` gives the bytes of a column"));
+            }
+        })
+    }
+}
+
+/// What of the rows is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) columns: Option<&'a str>,
+    pub(crate) condition: Option<&'a str>,
+    pub(crate) slice: Option<&'a str>,
+    pub(crate) most: Option<u64>,
+}
+
+/// Prints rows.
+pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &Context) -> Outcome {
+    let views = match wanted.columns {
+        Some(text) => ColumnView::parse(text, rows.columns())?,
+        None => ColumnView::all(rows.columns()),
+    };
+    let span = match wanted.slice {
+        Some(slice) => Span::parse(slice, rows.rows())?,
+        None => Span::all(rows.rows()),
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for view in &views {
+        if !names.contains(&view.name.as_str()) {
+            names.push(&view.name);
+        }
+    }
+    let source = rows.source();
+    let mut scan = scan(&*source)
+        .columns(names)
+        .rows(span.start..span.stop)
+        .executor(context.executor())
+        .limits(context.limits());
+    if let Some(condition) = wanted.condition {
+        scan = scan.filter(condition)?;
+    }
+    if span.step == 1 {
+        scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
+    }
+    let find = |view: &ColumnView| rows.columns().iter().find(|column| column.name == view.name);
+    let is_number = views.iter().map(|view| find(view).is_some_and(|found| view.is_number(found)));
+    let columns: Vec<&Column> = views.iter().filter_map(find).collect();
+    let mut printer = RowPrinter::new(output::text(), form, &views, is_number.collect(), &columns);
+    let mut left = wanted.most.unwrap_or(u64::MAX);
+    for batch in scan.batches()? {
+        let batch = batch?;
+        let stepped = |row: u64| (row - span.start).is_multiple_of(span.step);
+        for (index, _) in batch.row_numbers().enumerate().filter(|(_, row)| stepped(*row)) {
+            if left == 0 {
+                return printer.finish();
+            }
+            left -= 1;
+            printer.row(&batch, index)?;
+        }
+    }
+    printer.finish()
+}
+
+struct RowPrinter<'a, W: Write> {
+    out: W,
+    form: TableForm,
+    views: &'a [ColumnView],
+    is_number: Vec<bool>,
+    /// Whether values are truths, which JSON has.
+    is_bool: Vec<bool>,
+    /// Rows that wait until the widths are known.
+    waiting: Vec<Vec<String>>,
+    widths: Option<Vec<usize>>,
+    count: u64,
+}
+
+impl<'a, W: Write> RowPrinter<'a, W> {
+    fn new(
+        out: W,
+        form: TableForm,
+        views: &'a [ColumnView],
+        is_number: Vec<bool>,
+        columns: &[&Column],
+    ) -> Self {
+        let is_bool = columns.iter().map(|column| column.dtype.kind() == DKind::Bool).collect();
+        Self { out, form, views, is_number, is_bool, waiting: Vec::new(), widths: None, count: 0 }
+    }
+
+    fn row(&mut self, batch: &Batch, index: usize) -> Outcome {
+        let mut cells = Vec::with_capacity(self.views.len());
+        for view in self.views {
+            cells.push(view.text(batch.column(&view.name)?, index));
+        }
+        self.count += 1;
+        let line = match self.form {
+            TableForm::Table => match &self.widths {
+                Some(widths) => self.line_up(&cells, widths),
+                None => {
+                    self.waiting.push(cells);
+                    if self.waiting.len() < LOOKED_AT {
+                        return Ok(());
+                    }
+                    return self.release();
+                }
+            },
+            TableForm::Csv => {
+                let head = if self.count == 1 { self.csv_heading() } else { String::new() };
+                head + &csv(cells.iter().map(String::as_str))
+            }
+            TableForm::Markdown => {
+                let head = if self.count == 1 { self.markdown_heading() } else { String::new() };
+                head + &markdown(cells.iter().map(String::as_str))
+            }
+            TableForm::Jsonl => self.object(&cells) + "\n",
+            TableForm::Json => {
+                let before = if self.count == 1 { "[" } else { ", " };
+                format!("{before}{}", self.object(&cells))
+            }
+        };
+        self.out.write_all(line.as_bytes()).map_err(Failure::stdout)
+    }
+
+    fn finish(mut self) -> Outcome {
+        self.release()?;
+        let rest = match (self.form, self.count) {
+            (TableForm::Json, 0) => "[]\n".to_owned(),
+            (TableForm::Json, _) => "]\n".to_owned(),
+            (TableForm::Csv, 0) => self.csv_heading(),
+            (TableForm::Markdown, 0) => self.markdown_heading(),
+            _ => String::new(),
+        };
+        self.out.write_all(rest.as_bytes()).and_then(|()| self.out.flush()).map_err(Failure::stdout)
+    }
+
+    /// Prints the heading and the rows that wait, now that the widths can be told.
+    fn release(&mut self) -> Outcome {
+        if self.form != TableForm::Table || self.widths.is_some() {
+            return Ok(());
+        }
+        let heading: Vec<String> = self.views.iter().map(|view| view.heading.clone()).collect();
+        let waiting = std::mem::take(&mut self.waiting);
+        let width = |at: usize| {
+            let cells = std::iter::once(&heading).chain(&waiting).filter_map(|row| row.get(at));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+        let mut text = self.line_up(&heading, &widths);
+        waiting.iter().for_each(|row| text.push_str(&self.line_up(row, &widths)));
+        self.widths = Some(widths);
+        self.out.write_all(text.as_bytes()).map_err(Failure::stdout)
+    }
+
+    fn line_up(&self, cells: &[String], widths: &[usize]) -> String {
+        let mut line = String::new();
+        for ((cell, width), is_number) in cells.iter().zip(widths).zip(&self.is_number) {
+            let gap = if line.is_empty() { "" } else { "  " };
+            let _ = match is_number {
+                true => write!(line, "{gap}{cell:>width$}"),
+                false => write!(line, "{gap}{cell:<width$}"),
+            };
+        }
+        format!("{}\n", line.trim_end())
+    }
+
+    fn csv_heading(&self) -> String {
+        csv(self.views.iter().map(|view| view.heading.as_str()))
+    }
+
+    fn markdown_heading(&self) -> String {
+        let names = markdown(self.views.iter().map(|view| view.heading.as_str()));
+        let rule = |is_number: &bool| if *is_number { "---:" } else { "---" };
+        names + &markdown(self.is_number.iter().map(rule))
+    }
+
+    fn object(&self, cells: &[String]) -> String {
+        let kinds = self.is_number.iter().zip(&self.is_bool);
+        let fields = self.views.iter().zip(cells).zip(kinds).map(|((view, cell), kind)| {
+            let value = match kind {
+                (true, _) if cell.parse::<f64>().is_ok_and(f64::is_finite) => cell.clone(),
+                (_, true) => cell.to_lowercase(),
+                _ => Value::from(cell.as_str()).to_json(),
+            };
+            format!("{}: {value}", Value::from(view.heading.as_str()).to_json())
+        });
+        format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn csv<'c>(cells: impl Iterator<Item = &'c str>) -> String {
+    let fields: Vec<String> = cells.map(quoted).collect();
+    format!("{}\n", fields.join(","))
+}
+
+fn markdown<'c>(cells: impl Iterator<Item = &'c str>) -> String {
+    let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
