@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use superchunk::bloscpack::PackReader;
-use superchunk::{Executor, Limits, OpenOptions, SuperChunk};
+use superchunk::bloscpack::{Pack, PackReader};
+use superchunk::{ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
 
 use crate::args::Global;
-use crate::failure::Outcome;
+use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::style::Style;
@@ -51,11 +51,18 @@ impl Context {
     /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.
     pub(crate) fn edit(&self, path: &Path) -> Outcome<SuperChunk> {
         let file = if path.is_dir() { path.join("chunks.b2frame") } else { path.to_owned() };
-        if let Some(name) = file.file_name() {
-            let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
-            interrupt::began(&file.with_file_name(name));
-        }
+        expect_temporary(&file);
         Ok(self.open_options().edit(path)?)
+    }
+
+    /// The same for a Bloscpack file, as `reader` opens it.
+    pub(crate) fn edit_pack(&self, reader: &PackReader, path: &Path) -> Outcome<Pack> {
+        expect_temporary(path);
+        reader.edit(path).map_err(|error| match error.kind() {
+            ErrorKind::Unsupported => Failure::said(Exit::Unsupported, error.to_string())
+                .with_help("`superchunk repack` brings old versions to version 3"),
+            _ => error.into(),
+        })
     }
 
     /// Whether reports are JSON.
@@ -101,5 +108,13 @@ impl Context {
     /// A bar for work on this many bytes.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         Progress::new(what, total, self.global.progress, self.is_quiet())
+    }
+}
+
+/// Writes down what a change may make beside a file.
+fn expect_temporary(file: &Path) {
+    if let Some(name) = file.file_name() {
+        let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
+        interrupt::began(&file.with_file_name(name));
     }
 }

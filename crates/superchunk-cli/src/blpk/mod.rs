@@ -196,8 +196,8 @@ impl Shop<'_> {
         let size = || fs::metadata(original).map_or(0, |found| found.len());
         let before = size();
         self.tell(format!("orig file size before append: {}", double_pretty(before)))?;
-        let mut pack =
-            self.context.pack_reader().with_compress(self.compression(blosc)?).edit(original)?;
+        let reader = self.context.pack_reader().with_compress(self.compression(blosc)?);
+        let mut pack = self.context.edit_pack(&reader, original)?;
         let mut source = Source::open(Some(new))?;
         self.tell(format!("new file size: {}", double_pretty(source.total.unwrap_or(0))))?;
         let mut progress = self.context.progress("appending", source.total);

@@ -81,7 +81,7 @@ pub(crate) fn append(
 ) -> Outcome<(u64, u64)> {
     let mut writer = match is_pack {
         true => {
-            let pack = Box::new(context.pack_reader().edit(path)?);
+            let pack = Box::new(context.edit_pack(&context.pack_reader(), path)?);
             let kind = kind_of_pack(&pack);
             Writer::Pack(pack, kind)
         }
@@ -167,9 +167,15 @@ impl Writer {
         for_a_moment: bool,
         context: &Context,
     ) -> Outcome<Self> {
+        if request.encoding.chunk_size.is_some() {
+            let words = "chunks have as many bytes as their objects";
+            return Err(Failure::usage(words).with_help("in frames, blocks have a --block-size"));
+        }
         let Some(args) = request.pack_file else {
-            let usual = ObjectsOptions::new(kind);
-            let base = request.encoding.over(usual.frame.clone(), context)?;
+            let mut usual = ObjectsOptions::new(kind);
+            usual.block_len = request.encoding.block_size.unwrap_or(usual.block_len);
+            let encoding = EncodingArgs { block_size: None, ..request.encoding.clone() };
+            let base = encoding.over(usual.frame.clone(), context)?;
             let frame = if for_a_moment { base.with_durability(Durability::Process) } else { base };
             let options = usual.with_frame(frame);
             return Ok(Self::Frame(Box::new(Objects::create(path, &options)?)));

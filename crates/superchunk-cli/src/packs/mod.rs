@@ -71,7 +71,7 @@ pub(crate) fn change(
     context: &Context,
     change: impl FnOnce(&mut Json) -> Outcome,
 ) -> Outcome {
-    let mut pack = context.pack_reader().edit(path)?;
+    let mut pack = context.edit_pack(&context.pack_reader(), path)?;
     let mut json = pack.metadata().cloned().unwrap_or_else(|| Json::Object(Vec::new()));
     if !matches!(json, Json::Object(_)) {
         let words = "the metadata of this file is no JSON object, so it has no keys";
@@ -85,7 +85,7 @@ pub(crate) fn change(
 
 /// Appends files to a file, all of them or none; returns how many bytes came and how many there are.
 pub(crate) fn append(path: &Path, inputs: &[OsString], context: &Context) -> Outcome<(u64, u64)> {
-    let mut pack = context.pack_reader().edit(path)?;
+    let mut pack = context.edit_pack(&context.pack_reader(), path)?;
     let before = pack.data()?.len();
     let appended = inputs.iter().try_for_each(|input| append_one(&mut pack, input, context));
     if let Err(failure) = appended.and_then(|()| Ok(pack.commit()?)) {

@@ -14,9 +14,10 @@ use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
-use crate::input::Input;
+use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::names::human;
+use crate::objects;
 use crate::output::Document;
 use crate::packs::PackFileArgs;
 use crate::replace::replace;
@@ -101,7 +102,16 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
             .with_help("say where to with -o FOLDER"));
     }
     let stays_sparse = in_place && args.frame.is_dir();
-    let kind = if args.encoding.sparse || stays_sparse { Kind::Sparse } else { Kind::Contiguous };
+    let sparse = args.encoding.sparse || stays_sparse;
+    let kind = if sparse { Kind::Sparse } else { Kind::Contiguous };
+    if let Content::Objects(list) = &input.content
+        && args.encoding.changes_chunks()
+    {
+        let encoding = &EncodingArgs { sparse, ..args.encoding.clone() };
+        let attributes = &objects::free_attributes(&input)?;
+        let request = objects::Request { encoding, pack_file: None, attributes, force };
+        return objects::convert(list, &request, &Target::Path(target.to_owned()), context);
+    }
     replace(target, force, |temporary| {
         let request = arrays::Request::of(&args.encoding, force);
         arrays::copy(&input, temporary, &request, kind, context)

@@ -189,6 +189,28 @@ fn damage_is_found_where_it_is() {
 }
 
 #[test]
+fn old_versions_are_brought_to_the_present() {
+    let shell = Shell::new();
+    // A file of version 2 by hand: 32 bytes of header, no offsets, no digest, one stored chunk.
+    let mut file = b"blpk\x02\0\0\x01".to_vec();
+    file.extend([5, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    file.extend([0; 8]);
+    file.extend([2, 1, 2, 1, 5, 0, 0, 0, 5, 0, 0, 0, 21, 0, 0, 0]);
+    file.extend(b"hello");
+    shell.write("old.blp", &file);
+    shell.run("cat old.blp --format raw").is("hello", "", 0);
+    let refused = shell.run("attr set old.blp a 1");
+    assert_eq!(refused.code, Some(4));
+    let help = "  help: `superchunk repack` brings old versions to version 3\n";
+    assert!(refused.stderr.ends_with(help), "{}", refused.stderr);
+    shell.run("repack old.blp").succeeds();
+    shell.run("attr set old.blp a 1").is("", "", 0);
+    let info = shell.run("info --json old.blp").succeeds().json();
+    assert_eq!(info.get("storage").unwrap().as_str(), Some("version 3"));
+    shell.run("cat old.blp --format raw").is("hello", "", 0);
+}
+
+#[test]
 fn a_pipe_gets_a_file_that_can_be_read() {
     let shell = Shell::new();
     let data = readings(300_000);

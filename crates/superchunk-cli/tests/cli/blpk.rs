@@ -112,6 +112,9 @@ fn both_append_to_both() {
     for name in ["ours.blp", "theirs.blp"] {
         blpk(&shell, &format!("a -c zstd -l 3 {name} data")).is("", "", 0);
     }
+    let chunks = shell.run("info --chunks ours.blp").succeeds();
+    assert!(chunks.text().contains("blosclz, shuffle\n"), "{}", chunks.text());
+    assert!(chunks.text().contains("zstd, shuffle\n"), "{}", chunks.text());
     real_does(&shell, &["a ours.blp data", "a theirs.blp data"]);
     for name in ["ours.blp", "theirs.blp"] {
         blpk(&shell, &format!("append -m meta.json {name} data")).is("", "", 0);

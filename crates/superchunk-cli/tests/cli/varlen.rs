@@ -147,6 +147,24 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn objects_are_compressed_as_told() {
+    let shell = with_names();
+    shell.run("repack names.b2frame -c lz4 -l 1 -b 4K").succeeds();
+    let info = shell.run("info --json names.b2frame").succeeds().json();
+    assert_eq!(info.get("codec").unwrap().as_str(), Some("lz4"));
+    shell.run("attr get names.b2frame who").is("\"me\"\n", "", 0);
+    let chunk = shell.run("info --chunks names.b2frame").succeeds();
+    assert!(chunk.text().contains("lz4, none\n"), "{}", chunk.text());
+    shell.run("repack names.blp -c zstd").succeeds();
+    shell.run("diff names.blp names.b2frame").is("", "", 0);
+    shell.run("pack names.txt --varlen -z 1M -o x.blp").fails(
+        2,
+        "error: chunks have as many bytes as their objects\n  help: in frames, blocks have a \
+         --block-size\n",
+    );
+}
+
+#[test]
 fn no_objects_are_a_list_too() {
     let shell = Shell::new();
     shell.write("none", b"");
