@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: the comparison with the peers, built for speed.
+//! `cargo xtask bench`: the comparison with the peers, built for speed; `cargo xtask counts`: what can
+//! be told without a clock.
 
 use crate::peers;
 use crate::step::{Outcome, cargo, run};
@@ -18,4 +19,11 @@ pub(crate) fn bench(options: &[String]) -> Outcome {
     }
     command.arg("--").args(options).env("SUPERCHUNK_PEER_VENV", peers::folder());
     run(command.envs(environments))
+}
+
+/// Counts the instructions of representative cases; fails where they are more than those saved.
+pub(crate) fn counts(options: &[String]) -> Outcome {
+    let mut command = cargo(&["run", "--release", "--package", "superchunk-bench"]);
+    command.args(["--bin", "bench-counts", "--"]).args(options);
+    run(&mut command)
 }

@@ -19,6 +19,7 @@ cargo xtask <command>
   test             everything that must pass: peers, format, lints, tests, documents, wasm, dependencies
   setup            only install the peers (real Blosc libraries) under target/venv
   bench [options]  compare with the peers in a release build; `bench --help` tells the options
+  counts [--save]  count the instructions of a dozen cases (needs valgrind) and compare with those saved
   help             this text
 
 Environment
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Some((command, [])) if command == "test" => check::test(),
         Some((command, [])) if command == "setup" => peers::setup().map(drop),
         Some((command, options)) if command == "bench" => bench::bench(options),
+        Some((command, options)) if command == "counts" => bench::counts(options),
         Some((command, _)) if ["help", "--help", "-h"].contains(&command.as_str()) => help(),
         None => help(),
         Some(_) => Err(format!("unknown command: {}\n\n{HELP}", arguments.join(" "))),

@@ -30,6 +30,8 @@ superchunk-bench-compare [frame | nd | objects] [options]
   --summary           end with the geometric mean and the worst cell of each codec and filter
   --csv FILE          write all numbers to FILE
   --save              write them to docs/bench/<machine>/<date>.csv
+  --plot              make docs/bench/<machine>/matrix.svg and matrix.md of them
+  plot FILE           only make these two, of an earlier CSV file
 
 `cargo xtask bench` also lets the crate blosc2-pure-rs take part (feature pure-rs);
 `cargo xtask bench --no-pure-rs` does not.
@@ -60,6 +62,10 @@ pub(crate) struct Args {
     pub(crate) summary: bool,
     pub(crate) csv: Option<PathBuf>,
     pub(crate) save: bool,
+    /// Picture and tables of the run.
+    pub(crate) plot: bool,
+    /// Picture and tables of an earlier run, and nothing else.
+    pub(crate) plot_of: Option<PathBuf>,
 }
 
 impl Args {
@@ -86,6 +92,8 @@ impl Args {
                 "--kernels-only" => (args.kernels, args.chunks) = (true, false),
                 "--summary" => args.summary = true,
                 "--save" => args.save = true,
+                "--plot" => args.plot = true,
+                "plot" => args.plot_of = Some(value()?.into()),
                 "--quick" => {
                     args.quick = true;
                     (args.sample, args.budget) = (8 << 20, Duration::from_millis(40));
@@ -141,6 +149,8 @@ impl Default for Args {
             summary: false,
             csv: None,
             save: false,
+            plot: false,
+            plot_of: None,
         }
     }
 }

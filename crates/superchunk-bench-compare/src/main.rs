@@ -21,11 +21,13 @@ mod frames;
 mod kernels;
 mod locate;
 mod many_chunks;
+mod matrix;
 mod nd_side;
 mod objects;
 mod ours;
 mod ours_nd;
 mod ours_schunk;
+mod picture;
 #[cfg(feature = "pure-rs")]
 mod pure_rs;
 mod report;
@@ -59,6 +61,10 @@ fn main() -> ExitCode {
 
 /// Runs what was asked; `false` when an answer was wrong.
 fn run(args: &Args) -> Result<bool, String> {
+    if let Some(path) = &args.plot_of {
+        let csv = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        return report::plot(&csv).map(|()| true);
+    }
     let library = Library::open(&locate::libblosc2()?)?;
     report::say(&format!("superchunk against C-Blosc2 {}", library.version()));
     let mut right = !args.kernels || kernels::run(&library, args)?;

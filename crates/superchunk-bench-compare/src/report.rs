@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use superchunk_testkit::machine::machine;
 use superchunk_testkit::time::iso_time;
 
 use crate::args::Args;
 use crate::cell::{Cell, Numbers};
 use crate::choice::Setup;
+use crate::matrix::Matrix;
+use crate::picture;
 use crate::summary::Summary;
 
 const COLUMNS: &str = "dataset,codec,level,filter,threads,implementation,ratio,compress_mb_s,\
@@ -73,8 +76,16 @@ impl<'a> Report<'a> {
         if self.args.save {
             write(&save_as(""), &self.csv)?;
         }
-        Ok(())
+        if self.args.plot { plot(&self.csv) } else { Ok(()) }
     }
+}
+
+/// Writes the matrix of a CSV file as a picture and as tables, beside the numbers of this machine.
+pub(crate) fn plot(csv: &str) -> Result<(), String> {
+    let matrix = Matrix::parse(csv)?;
+    let folder = save_as("");
+    write(&folder.with_file_name("matrix.svg"), &picture::svg(&matrix))?;
+    write(&folder.with_file_name("matrix.md"), &matrix.tables())
 }
 
 /// Prints where, when and with what a run is made; returns the same as the head of a CSV file.
@@ -138,15 +149,6 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), String> {
 fn now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     iso_time(since.as_secs())
-}
-
-/// The processor's name as a folder name, or the architecture where it is not told.
-fn machine() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
-    let name = model.unwrap_or(std::env::consts::ARCH).to_lowercase();
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("-")
 }
 
 fn commit() -> String {

@@ -64,7 +64,8 @@ fn group(setup: &Setup) -> String {
     format!("{} {} {}T", setup.codec.name, setup.filter.name, setup.threads)
 }
 
-fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+/// The geometric mean; 1 of nothing.
+pub(crate) fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value.ln(), n + 1.0));
     (sum / f64::max(count, 1.0)).exp()
 }

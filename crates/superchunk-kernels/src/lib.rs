@@ -11,6 +11,8 @@
 //! | [`bytedelta`] | differences of neighbouring bytes, channel by channel |
 //! | [`delta`] | XOR against the previous word or a reference block |
 //! | [`truncate`] | clears low bits of words |
+//! | [`is_noise`] | tells what no codec can shorten |
+//! | [`copy_far`] | copies past the caches |
 //! | [`runs`] | finds buffers that repeat one byte or one item |
 //! | [`lz4`] | LZ4 blocks: fast encoder, high-compression encoder, decoder |
 //! | [`blosclz`] | BloscLZ streams: encoder and decoder |
@@ -26,12 +28,16 @@ pub mod bytedelta;
 mod copy;
 pub mod cpu;
 pub mod delta;
+mod far;
 pub mod lz4;
 mod malformed;
+mod noise;
 #[cfg(feature = "pool")]
 pub mod pool;
 pub mod runs;
 pub mod shuffle;
 pub mod truncate;
 
+pub use far::copy_far;
 pub use malformed::Malformed;
+pub use noise::is_noise;

@@ -24,6 +24,7 @@ pub mod fork;
 mod fourier;
 pub mod frame_peer;
 pub mod legacy_peer;
+pub mod machine;
 pub mod naive;
 pub mod nd_peer;
 pub mod objects_peer;

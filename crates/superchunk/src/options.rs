@@ -73,7 +73,7 @@ pub enum Filter {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SplitMode {
-    /// Split where it helps: fast codecs on shuffled items of up to 16 bytes.
+    /// Split where it helps: shuffled items of up to 16 bytes.
     #[default]
     Auto,
     /// Split every block that holds at least one item.

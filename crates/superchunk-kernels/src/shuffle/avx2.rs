@@ -4,13 +4,14 @@ use core::arch::x86_64::*;
 
 use super::vector::{Kernel, Vector, gathering_map, squeezing_map};
 
-/// Two lanes in an AVX2 register.
+/// Two lanes in an AVX2 register. `FAR` ones store pairs of lanes past the caches, to
+/// multiples of 16 only.
 #[derive(Clone, Copy)]
-pub(super) struct Avx2(__m256i);
+pub(super) struct Avx2<const FAR: bool = false>(__m256i);
 
 // SAFETY: each pointer method reads or writes exactly the bytes the trait names, with instructions
-// that need no alignment.
-unsafe impl Vector for Avx2 {
+// that need no alignment beyond what the type says.
+unsafe impl<const FAR: bool> Vector for Avx2<FAR> {
     const LANES: usize = 2;
     const PERMUTES: bool = true;
 
@@ -57,6 +58,17 @@ unsafe impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn store_lane_pairs(self, next: Self, to: *mut u8, stride: usize) {
+        if FAR {
+            // SAFETY: as below, and both addresses are multiples of 16, as the type asks.
+            unsafe {
+                _mm_stream_si128(to.cast(), _mm256_castsi256_si128(self.0));
+                _mm_stream_si128(to.add(16).cast(), _mm256_castsi256_si128(next.0));
+                let to = to.add(stride);
+                _mm_stream_si128(to.cast(), _mm256_extracti128_si256::<1>(self.0));
+                _mm_stream_si128(to.add(16).cast(), _mm256_extracti128_si256::<1>(next.0));
+            }
+            return;
+        }
         // SAFETY: the caller vouches for AVX2 and 32 writable bytes at both addresses.
         unsafe {
             Self(_mm256_permute2x128_si256::<0x20>(self.0, next.0)).store(to);
@@ -98,7 +110,7 @@ unsafe impl Vector for Avx2 {
     }
 }
 
-impl Avx2 {
+impl<const FAR: bool> Avx2<FAR> {
     /// Byte `i` of each lane becomes byte `map[i]` of that lane, or 0 where `map[i]` is 0x80.
     ///
     /// # Safety

@@ -81,6 +81,21 @@ pub fn unshuffle_planes(planes: &[&[u8]], dst: &mut [u8]) {
     unsafe { planes_to_items(isa(), planes, dst) }
 }
 
+/// As [`unshuffle`], for a `dst` that is one piece of an output too large for the caches: it is
+/// written past them where the machine can.
+pub fn unshuffle_far(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    let (src, dst) = copy_what_stays(item_size, src, dst);
+    let len = src.len().checked_div(item_size).unwrap_or(0);
+    far_planes_to_items(Planes::even(src, len), dst);
+}
+
+/// As [`unshuffle_planes`], for a `dst` that is one piece of an output too large for the caches: it
+/// is written past them where the machine can.
+pub fn unshuffle_planes_far(planes: &[&[u8]], dst: &mut [u8]) {
+    let room = dst.len().checked_div(planes.len()).unwrap_or(0);
+    far_planes_to_items(Planes::apart(planes, room), dst);
+}
+
 /// Cuts both slices to the whole units of their common length, and copies what is left of it: all,
 /// when `unit` is 0 or more than the length.
 pub(crate) fn copy_tail<'s, 'd>(
@@ -117,7 +132,7 @@ unsafe fn items_to_planes(isa: Isa, item_size: usize, src: &[u8], dst: &mut [u8]
     unsafe {
         match isa {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 if len >= avx2::Avx2::STEP => forward::<avx2::Avx2>(item_size, src, dst),
+            Isa::Avx2 if len >= <avx2::Avx2>::STEP => forward::<avx2::Avx2>(item_size, src, dst),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
                 forward::<sse2::Sse2>(item_size, src, dst);
@@ -143,7 +158,7 @@ unsafe fn planes_to_items(isa: Isa, planes: Planes<'_>, dst: &mut [u8]) {
     unsafe {
         match isa {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 if len >= avx2::Avx2::STEP => backward::<avx2::Avx2>(planes, dst),
+            Isa::Avx2 if len >= <avx2::Avx2>::STEP => backward::<avx2::Avx2>(planes, dst),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
                 backward::<sse2::Sse2>(planes, dst);
@@ -157,6 +172,18 @@ unsafe fn planes_to_items(isa: Isa, planes: Planes<'_>, dst: &mut [u8]) {
             _ => scalar::planes_to_items(planes, dst),
         }
     }
+}
+
+/// Planes to whole items past the caches, where there is a kernel that can; else as always.
+fn far_planes_to_items(planes: Planes<'_>, dst: &mut [u8]) {
+    let isa = isa();
+    #[cfg(target_arch = "x86_64")]
+    if isa == Isa::Avx2 {
+        // SAFETY: `isa` names only what this machine has.
+        return unsafe { backward_far(planes, dst) };
+    }
+    // SAFETY: `isa` names only what this machine has.
+    unsafe { planes_to_items(isa, planes, dst) }
 }
 
 /// Runs `V` on `$kernel<SIZE, WIDTH, STAGED>` with the parameters its documentation asks for.
@@ -216,4 +243,37 @@ unsafe fn backward<V: Vector>(planes: Planes<'_>, dst: &mut [u8]) {
     // SAFETY: `dst` was just seen to hold `item_size * len` bytes, `len` to be at least a step, and
     // a line when staged; the instruction set is the caller's promise.
     unsafe { run_for_item_size!(V, item_size, staged, Backward { planes, to }) }
+}
+
+/// As [`backward`] with AVX2, with stores past the caches where items fill their registers and `dst`
+/// lies on multiples of 16.
+///
+/// # Safety
+/// The machine must have AVX2.
+#[cfg(target_arch = "x86_64")]
+unsafe fn backward_far(planes: Planes<'_>, dst: &mut [u8]) {
+    type Far = avx2::Avx2<true>;
+    let (item_size, len) = (planes.count(), planes.len());
+    let even = (item_size * len).is_multiple_of(16) && dst.as_ptr().addr().is_multiple_of(16);
+    let whole = item_size.checked_mul(len).is_some_and(|size| size <= dst.len());
+    if !even || !whole || len < LINE || !matches!(item_size, 2 | 4 | 8 | 16) {
+        // SAFETY: the instruction set is the caller's promise.
+        return unsafe { planes_to_items(Isa::Avx2, planes, dst) };
+    }
+    let to = dst.as_mut_ptr();
+    let staged = collide(planes.distance());
+    // SAFETY: `dst` was just seen to hold `item_size * len` bytes and `len` to be at least a line.
+    // Steps begin at items whose number is a multiple of 32, or so many items before the end: both
+    // lie on multiples of 16. The fence lets other threads see what was written past the caches.
+    unsafe {
+        match (item_size, staged) {
+            (2, _) => Far::run(Backward::<2, 2, false> { planes, to }),
+            (4, _) => Far::run(Backward::<4, 4, false> { planes, to }),
+            (8, false) => Far::run(Backward::<8, 8, false> { planes, to }),
+            (8, true) => Far::run(Backward::<8, 8, true> { planes, to }),
+            (_, false) => Far::run(Backward::<16, 16, false> { planes, to }),
+            (_, true) => Far::run(Backward::<16, 16, true> { planes, to }),
+        }
+        core::arch::x86_64::_mm_sfence();
+    }
 }

@@ -78,6 +78,30 @@ fn check(k: usize, len: usize, skew: usize) {
 }
 
 #[test]
+fn past_the_caches_the_same_bytes_are_written() {
+    for k in (1..=9).chain([16, 17, 32]) {
+        for items in [1, 31, 32, 63, 64, 65, 72, 96, 100, 128, 129, 4096, 8200] {
+            let src = noise(k * items + k / 2);
+            let planes = by_formula(k, &src);
+            let apart: Vec<&[u8]> = planes[..k * items].chunks_exact(items).collect();
+            for skew in [0, 1, 8, 16, 24] {
+                let mut out = vec![0xa5; src.len() + 64];
+                let start = out.as_ptr().align_offset(16) + skew;
+                let dst = &mut out[start..start + src.len()];
+                unshuffle_far(k, &planes, dst);
+                assert!(dst == src, "{items} items of {k}, {skew} bytes off");
+                dst.fill(0xa5);
+                unshuffle_planes_far(&apart, dst);
+                assert!(dst[..k * items] == src[..k * items], "{items} planes of {k}, {skew}");
+                assert!(dst[k * items..].iter().all(|&byte| byte == 0xa5));
+                out.drain(start..start + src.len());
+                assert!(out.iter().all(|&byte| byte == 0xa5), "{items} items of {k}, {skew}");
+            }
+        }
+    }
+}
+
+#[test]
 fn example_of_the_format() {
     let src: Vec<u8> = (0x01..=0x13).collect();
     let planes = [

@@ -16,7 +16,8 @@
 ///
 /// An implementation touches no memory outside what a method documents. Every method requires that
 /// the machine has the instruction set of the implementing type; methods with pointers also require
-/// that the documented bytes are valid for reads or writes. No alignment is required.
+/// that the documented bytes are valid for reads or writes. No alignment is required, save by
+/// [`Vector::store_lane_pairs`] of a type that says so.
 pub(super) unsafe trait Vector: Copy {
     /// Lanes in the register.
     const LANES: usize;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use superchunk_kernels::shuffle;
+
 use super::header::Header;
 use super::stream::{self, Stream};
 use super::worker::Worker;
@@ -20,6 +22,8 @@ pub(super) struct StoredBlock<'a> {
     /// The bytes it decodes to.
     pub(super) len: usize,
     pub(super) reference: Reference<'a>,
+    /// It becomes a piece of an output that is too large for the caches.
+    pub(super) far: bool,
 }
 
 impl StoredBlock<'_> {
@@ -99,6 +103,7 @@ impl<'a> BlockReader<'a> {
         }
         let mut buffer = std::mem::take(&mut worker.block);
         let decoded = scratch(&mut buffer, span.len());
+        let block = &StoredBlock { far: false, ..*block };
         let result = self.decode_span(worker, block, stream_len, span.clone(), needed, decoded);
         if let Some(part) = decoded.get(part.start - span.start..part.end - span.start) {
             dst.copy_from_slice(part);
@@ -124,17 +129,17 @@ impl<'a> BlockReader<'a> {
         }
         if !block.is_split() {
             let stream = Stream::parse(&mut reader, stream_len, self.runs_allowed)?;
-            return self.decode_single(worker, stream, block.reference, dst);
+            return self.decode_single(worker, stream, block.reference, block.far, dst);
         }
         if self.pipeline.only_planes() == Some(block.stream_count) {
             let items = span.start / block.stream_count..span.end / block.stream_count;
-            return self.decode_planes(worker, &mut reader, stream_len, items, dst);
+            return self.decode_planes(worker, &mut reader, stream_len, items, block.far, dst);
         }
         let mut streams = std::mem::take(&mut worker.streams);
         let joined = scratch(&mut streams, dst.len());
         let result = self
             .decode_streams(worker, &mut reader, stream_len, dst.len(), joined)
-            .and_then(|()| self.undo_filters(worker, &streams, block.reference, dst));
+            .and_then(|()| self.undo_filters(worker, &streams, block.reference, block.far, dst));
         worker.streams = streams;
         result
     }
@@ -145,19 +150,20 @@ impl<'a> BlockReader<'a> {
         worker: &mut Worker,
         stream: Stream<'_>,
         reference: Reference<'_>,
+        far: bool,
         dst: &mut [u8],
     ) -> Result<()> {
         if self.pipeline.reads_as_is() {
             return stream.decode(&mut worker.codec, &self.method, self.dict, dst);
         }
         if let Stream::Raw(bytes) = stream {
-            return self.undo_filters(worker, bytes, reference, dst);
+            return self.undo_filters(worker, bytes, reference, far, dst);
         }
         let mut streams = std::mem::take(&mut worker.streams);
         let decoded = scratch(&mut streams, dst.len());
         let result = stream
             .decode(&mut worker.codec, &self.method, self.dict, decoded)
-            .and_then(|()| self.undo_filters(worker, decoded, reference, dst));
+            .and_then(|()| self.undo_filters(worker, decoded, reference, far, dst));
         worker.streams = streams;
         result
     }
@@ -191,6 +197,7 @@ impl<'a> BlockReader<'a> {
         reader: &mut Reader<'_>,
         len: usize,
         items: Range<usize>,
+        far: bool,
         dst: &mut [u8],
     ) -> Result<()> {
         let count = dst.len() / items.len().max(1);
@@ -209,7 +216,12 @@ impl<'a> BlockReader<'a> {
             let whole = if plane.is_empty() { part } else { *plane };
             *plane = whole.get(items.clone()).unwrap_or_default();
         }
-        superchunk_kernels::shuffle::unshuffle_planes(planes.get(..count).unwrap_or_default(), dst);
+        let planes = planes.get(..count).unwrap_or_default();
+        if far {
+            shuffle::unshuffle_planes_far(planes, dst);
+        } else {
+            shuffle::unshuffle_planes(planes, dst);
+        }
         Ok(())
     }
 
@@ -218,11 +230,19 @@ impl<'a> BlockReader<'a> {
         worker: &mut Worker,
         filtered: &[u8],
         reference: Reference<'_>,
+        far: bool,
         dst: &mut [u8],
     ) -> Result<()> {
         let filtered = filtered.get(..dst.len()).unwrap_or(filtered);
-        self.pipeline.backward(reference, filtered, dst, &mut worker.a, &mut worker.b)
+        self.pipeline.backward(reference, far, filtered, dst, (&mut worker.a, &mut worker.b))
     }
+}
+
+/// One block before it is stored.
+pub(super) struct Plain<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) stream_count: usize,
+    pub(super) reference: Reference<'a>,
 }
 
 /// What the blocks of a chunk have in common when they are written.
@@ -235,19 +255,22 @@ pub(super) struct BlockWriter<'a> {
 }
 
 impl BlockWriter<'_> {
-    /// Appends the streams of `block` to `out`.
+    /// Appends the streams of `block` to `out`. With `hold`, a block that no stream makes shorter is
+    /// not appended but told by the answer: if all blocks are like that, none of them is needed.
     pub(super) fn encode(
         &self,
         worker: &mut Worker,
-        block: &[u8],
-        stream_count: usize,
-        reference: Reference<'_>,
+        block: &Plain<'_>,
+        hold: bool,
         out: &mut Vec<u8>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let Worker { codec, streams, a, b, .. } = worker;
-        let filtered = self.pipeline.forward(reference, block, a, b)?;
-        for plane in filtered.chunks_exact((filtered.len() / stream_count).max(1)) {
-            stream::write(plane, self.runs_allowed, out, |plane, out| {
+        let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
+        let planes = filtered.chunks_exact((filtered.len() / block.stream_count).max(1));
+        let mut held = 0;
+        for (number, plane) in planes.clone().enumerate() {
+            let start = out.len();
+            let shorter = stream::write_short(plane, self.runs_allowed, out, |plane, out| {
                 // As long as the plane itself would mean "raw": codec output must be shorter.
                 let coded = scratch(streams, plane.len() - 1);
                 let len = codec.compress(self.method, self.level, self.dict, plane, coded)?;
@@ -255,7 +278,30 @@ impl BlockWriter<'_> {
                 out.extend_from_slice(coded.unwrap_or_default());
                 Ok(coded.is_some())
             })?;
+            match (shorter, hold && held == number) {
+                (false, true) => held += 1,
+                (false, false) => stream::write_raw(plane, out)?,
+                (true, true) if held > 0 => {
+                    let last = out.split_off(start);
+                    planes.clone().take(held).try_for_each(|raw| stream::write_raw(raw, out))?;
+                    out.extend(last);
+                }
+                (true, _) => {}
+            }
         }
-        Ok(())
+        Ok(held == block.stream_count)
+    }
+
+    /// Appends the streams of a block that was held back: filtered, but not compressed.
+    pub(super) fn encode_raw(
+        &self,
+        worker: &mut Worker,
+        block: &Plain<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Worker { a, b, .. } = worker;
+        let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
+        let mut planes = filtered.chunks_exact((filtered.len() / block.stream_count).max(1));
+        planes.try_for_each(|plane| stream::write_raw(plane, out))
     }
 }

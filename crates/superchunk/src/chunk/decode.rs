@@ -130,7 +130,7 @@ impl Decoder {
             return vl::decode_all(self, header, chunk, dst, skipped);
         }
         if header.content != Content::Blocks && skip.is_none() {
-            return special::fill(header, chunk, 0..header.nbytes, dst);
+            return special::fill_all(&self.executor, header, chunk, dst);
         }
         let geometry = header.geometry();
         let blocks = dst.chunks_mut(header.blocksize).enumerate();

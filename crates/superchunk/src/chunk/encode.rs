@@ -1,6 +1,6 @@
 //! Bytes to a chunk.
 
-use super::block::BlockWriter;
+use super::block::{BlockWriter, Plain};
 use super::dict;
 use super::geometry::Geometry;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
@@ -44,6 +44,8 @@ pub struct Encoder {
 #[derive(Default)]
 pub(super) struct Encoded {
     pub(super) streams: Vec<u8>,
+    /// Nothing made it shorter: it has no streams yet.
+    held: bool,
     outcome: Option<Error>,
 }
 
@@ -178,43 +180,49 @@ impl Encoder {
         let geometry = Geometry::new(src.len(), cut.blocksize);
         let count = geometry.block_count();
         let reference = self.delta_reference(src, geometry)?;
-        let writer = BlockWriter {
-            pipeline: &self.pipeline,
-            method: &self.method,
-            dict,
-            level: self.options.level,
-            runs_allowed: self.options.format == ChunkFormat::Blosc2,
-        };
-        let split_count = if cut.split { usize::from(stored_item_size(&self.options)) } else { 1 };
-        let encode = |worker: &mut Worker, block: usize, out: &mut Vec<u8>| {
-            let bytes = src.get(geometry.block_range(block)).unwrap_or_default();
-            let stream_count = if geometry.is_leftover(block) { 1 } else { split_count };
-            let reference = match &reference {
-                Some(first) if block > 0 => Reference::FirstBlock(first),
-                _ => Reference::Itself,
-            };
-            writer.encode(worker, bytes, stream_count, reference, out)
-        };
+        let writer = block_writer(&self.options, &self.pipeline, &self.method, dict);
+        let plain_blocks = PlainBlocks { src, geometry, streams: streams_of(&self.options, cut) };
+        let block_at = |block: usize| plain_blocks.at(block, reference.as_deref());
         let executor = &self.options.executor;
         let threads = worker::useful_threads(executor, count, src.len());
-        if let [worker] = worker::at_least(&mut self.workers, threads) {
-            for block in 0..count {
-                if !before_each(block, out)? {
-                    return Ok(false);
-                }
-                encode(worker, block, out)?;
-            }
-            return Ok(true);
-        }
         let workers = worker::at_least(&mut self.workers, threads);
-        let blocks = encode_all(executor, workers, &mut self.blocks, count, encode)?;
-        for (block, encoded) in blocks.iter().enumerate() {
+        if threads > 1 {
+            encode_all(executor, workers, &mut self.blocks, count, |worker, block, out| {
+                writer.encode(worker, &block_at(block), true, out)
+            })?;
+        }
+        let Some(worker) = workers.first_mut() else { return Ok(false) };
+        // Blocks from the first on that were held back: they are written when one was not.
+        let mut held = 0;
+        for block in 0..count {
             if !before_each(block, out)? {
                 return Ok(false);
             }
-            out.extend_from_slice(&encoded.streams);
+            let start = out.len();
+            let raw = match self.blocks.get(block) {
+                Some(encoded) if threads > 1 => {
+                    out.extend_from_slice(&encoded.streams);
+                    encoded.held
+                }
+                _ => writer.encode(worker, &block_at(block), held == block, out)?,
+            };
+            if raw && held == block {
+                held += 1;
+                continue;
+            }
+            if raw {
+                writer.encode_raw(worker, &block_at(block), out)?;
+            } else if held == block && held > 0 {
+                let last = out.split_off(start);
+                for raw in 0..held {
+                    before_each(raw, out)?;
+                    writer.encode_raw(worker, &block_at(raw), out)?;
+                }
+                before_each(block, out)?;
+                out.extend(last);
+            }
         }
-        Ok(true)
+        Ok(held < count)
     }
 
     /// Block 0 as a decoder will see it, for the delta filter: not the source itself when another
@@ -228,7 +236,7 @@ impl Encoder {
             let Worker { streams, a, b, .. } = &mut Worker::default();
             let filtered = self.pipeline.forward(Reference::Itself, &first, a, b)?;
             streams.extend_from_slice(filtered);
-            self.pipeline.backward(Reference::Itself, streams, &mut first, a, b)?;
+            self.pipeline.backward(Reference::Itself, false, streams, &mut first, (a, b))?;
         }
         Ok(Some(first))
     }
@@ -275,13 +283,52 @@ impl Encoder {
     }
 }
 
-/// Encodes `count` blocks on several threads, each into a buffer of its own.
+/// What writes the blocks of an encoder with these parts.
+pub(super) fn block_writer<'a>(
+    options: &CompressOptions,
+    pipeline: &'a Pipeline,
+    method: &'a Method,
+    dict: &'a [u8],
+) -> BlockWriter<'a> {
+    let runs_allowed = options.format == ChunkFormat::Blosc2;
+    BlockWriter { pipeline, method, dict, level: options.level, runs_allowed }
+}
+
+/// The streams of a full block.
+pub(super) fn streams_of(options: &CompressOptions, cut: Cut) -> usize {
+    if cut.split { usize::from(stored_item_size(options)) } else { 1 }
+}
+
+/// An input cut into blocks.
+pub(super) struct PlainBlocks<'a> {
+    pub(super) src: &'a [u8],
+    pub(super) geometry: Geometry,
+    /// The streams of a full block.
+    pub(super) streams: usize,
+}
+
+impl PlainBlocks<'_> {
+    /// Block `number`; `first` is the first one, where the others differ from it.
+    pub(super) fn at<'b>(&'b self, number: usize, first: Option<&'b [u8]>) -> Plain<'b> {
+        Plain {
+            bytes: self.src.get(self.geometry.block_range(number)).unwrap_or_default(),
+            stream_count: if self.geometry.is_leftover(number) { 1 } else { self.streams },
+            reference: match first {
+                Some(first) if number > 0 => Reference::FirstBlock(first),
+                _ => Reference::Itself,
+            },
+        }
+    }
+}
+
+/// Encodes `count` blocks on several threads, each into a buffer of its own; `encode` says which
+/// were held back.
 pub(super) fn encode_all<'b>(
     executor: &Executor,
     workers: &mut [Worker],
     blocks: &'b mut Vec<Encoded>,
     count: usize,
-    encode: impl Fn(&mut Worker, usize, &mut Vec<u8>) -> Result<()> + Sync,
+    encode: impl Fn(&mut Worker, usize, &mut Vec<u8>) -> Result<bool> + Sync,
 ) -> Result<&'b [Encoded]> {
     if blocks.len() < count {
         blocks.resize_with(count, Encoded::default);
@@ -289,7 +336,9 @@ pub(super) fn encode_all<'b>(
     let blocks = blocks.get_mut(..count).unwrap_or_default();
     executor.for_each(workers, blocks, |worker, block, encoded| {
         encoded.streams.clear();
-        encoded.outcome = encode(worker, block, &mut encoded.streams).err();
+        let held = encode(worker, block, &mut encoded.streams);
+        encoded.held = matches!(held, Ok(true));
+        encoded.outcome = held.err();
     });
     match blocks.iter_mut().find_map(|encoded| encoded.outcome.take()) {
         Some(error) => Err(error),

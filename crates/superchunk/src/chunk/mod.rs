@@ -19,6 +19,7 @@ mod layout;
 mod lazy;
 mod parts;
 mod special;
+mod splice;
 mod stream;
 mod targets;
 mod tune;

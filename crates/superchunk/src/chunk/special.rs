@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use superchunk_kernels::runs;
+use superchunk_kernels::{copy_far, runs};
 
 use super::header::{BLOSC2_LEN, Content, Header, VERSION_BLOSC2};
 use super::tune;
+use super::worker;
 use crate::codecs::CodecId;
 use crate::error::{Error, Result};
+use crate::exec::Executor;
 use crate::filters::Slots;
 use crate::options::CompressOptions;
 
@@ -70,6 +72,30 @@ pub(super) fn recognise(item_size: usize, src: &[u8], blocksize: usize) -> Resul
     build(content, item_size, src.len(), blocksize, payload).map(Some)
 }
 
+/// Writes all bytes of a chunk without blocks to `dst`, which is as long, on as many threads as it
+/// takes to keep the memory busy.
+pub(super) fn fill_all(
+    executor: &Executor,
+    header: &Header,
+    chunk: &[u8],
+    dst: &mut [u8],
+) -> Result<()> {
+    if worker::useful_threads(executor, 2, dst.len()) == 1 {
+        return fill(header, chunk, 0..dst.len(), dst);
+    }
+    let pieces = dst.chunks_mut(FILL_PIECE).map(|piece| (piece, Ok(())));
+    let mut pieces: Vec<(&mut [u8], Result<()>)> = pieces.collect();
+    let mut threads = vec![(); executor.thread_count().min(pieces.len())];
+    executor.for_each(&mut threads, &mut pieces, |(), number, (piece, outcome)| {
+        let start = number * FILL_PIECE;
+        *outcome = fill(header, chunk, start..start + piece.len(), piece);
+    });
+    pieces.into_iter().try_for_each(|(_, outcome)| outcome)
+}
+
+/// Bytes that one thread fills at a time.
+const FILL_PIECE: usize = 1 << 18;
+
 /// Writes the bytes `range` of a chunk without blocks to `dst`, which is as long.
 pub(super) fn fill(
     header: &Header,
@@ -80,6 +106,7 @@ pub(super) fn fill(
     let payload = chunk.get(header.header_len()..).unwrap_or_default();
     match header.content {
         Content::Stored => match payload.get(range) {
+            Some(bytes) if dst.len().min(FILL_PIECE) == FILL_PIECE => copy_far(bytes, dst),
             Some(bytes) => dst.copy_from_slice(bytes),
             None => {
                 return Err(Error::truncated("stored bytes are missing").at("chunk", "cbytes", 12));

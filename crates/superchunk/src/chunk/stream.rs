@@ -79,27 +79,35 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Appends the stream of a filtered plane or block: a run, codec output, or the bytes themselves.
-pub(super) fn write(
+/// Appends the stream of a filtered plane or block, as a run or as codec output. False, and nothing
+/// appended, when neither is shorter than the bytes themselves.
+pub(super) fn write_short(
     plane: &[u8],
     runs_allowed: bool,
     out: &mut Vec<u8>,
     compress: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<bool>,
-) -> Result<()> {
+) -> Result<bool> {
     if let Some(value) = runs::repeated_byte(plane).filter(|_| runs_allowed) {
         out.extend((-i32::from(value)).to_le_bytes());
         out.extend((value != 0).then_some(1));
-        return Ok(());
+        return Ok(true);
     }
     let position = out.len();
-    out.extend(wire::stored(plane.len())?.to_le_bytes());
-    if compress(plane, out)? {
-        let csize = wire::stored(out.len() - position - 4)?.to_le_bytes();
-        if let Some(field) = out.get_mut(position..position + 4) {
-            field.copy_from_slice(&csize);
-        }
-    } else {
-        out.extend_from_slice(plane);
+    out.extend([0; 4]);
+    if !compress(plane, out)? {
+        out.truncate(position);
+        return Ok(false);
     }
+    let csize = wire::stored(out.len() - position - 4)?.to_le_bytes();
+    if let Some(field) = out.get_mut(position..position + 4) {
+        field.copy_from_slice(&csize);
+    }
+    Ok(true)
+}
+
+/// Appends the stream of a plane or block that nothing makes shorter: the bytes themselves.
+pub(super) fn write_raw(plane: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    out.extend(wire::stored(plane.len())?.to_le_bytes());
+    out.extend_from_slice(plane);
     Ok(())
 }

@@ -65,22 +65,23 @@ where
         let nbytes = targets.iter().map(|target| target.dst.len()).sum();
         let threads = worker::useful_threads(executor, targets.len(), nbytes);
         let workers = worker::at_least(workers, threads);
+        let far = nbytes >= worker::FAR_OUTPUT;
         if !self.reader.pipeline.has_delta() {
-            return self.decode_from(executor, workers, &mut targets, Reference::Itself);
+            return self.decode_from(executor, workers, &mut targets, Reference::Itself, far);
         }
         let first_len = self.layout.geometry().block_range(0).len();
         match targets.split_first_mut() {
             Some((first, rest)) if first.block == 0 && first.part == (0..first_len) => {
                 let alone = std::slice::from_mut(first);
-                self.decode_from(executor, workers, alone, Reference::Itself)?;
-                self.decode_from(executor, workers, rest, Reference::FirstBlock(first.dst))
+                self.decode_from(executor, workers, alone, Reference::Itself, false)?;
+                self.decode_from(executor, workers, rest, Reference::FirstBlock(first.dst), far)
             }
             Some(_) => {
                 let mut first_block = vec![0; first_len];
                 let mut first = [Target::new(0, 0..first_len, &mut first_block)];
-                self.decode_from(executor, workers, &mut first, Reference::Itself)?;
+                self.decode_from(executor, workers, &mut first, Reference::Itself, false)?;
                 let reference = Reference::FirstBlock(&first_block);
-                self.decode_from(executor, workers, &mut targets, reference)
+                self.decode_from(executor, workers, &mut targets, reference, far)
             }
             None => Ok(()),
         }
@@ -95,7 +96,7 @@ where
     ) -> Result<()> {
         let mut targets = targets.into_iter();
         targets.try_for_each(|mut target| {
-            self.decode_one(worker, &mut target, Reference::FirstBlock(first))
+            self.decode_one(worker, &mut target, Reference::FirstBlock(first), false)
         })
     }
 
@@ -105,9 +106,10 @@ where
         workers: &mut [Worker],
         targets: &mut [Target<'_>],
         reference: Reference<'_>,
+        far: bool,
     ) -> Result<()> {
         executor.for_each(workers, targets, |worker, _, target| {
-            target.outcome = self.decode_one(worker, target, reference);
+            target.outcome = self.decode_one(worker, target, reference, far);
         });
         targets.iter_mut().try_for_each(|target| std::mem::replace(&mut target.outcome, Ok(())))
     }
@@ -117,6 +119,7 @@ where
         worker: &mut Worker,
         target: &mut Target<'_>,
         reference: Reference<'_>,
+        far: bool,
     ) -> Result<()> {
         let number = target.block;
         let (position, bytes) = (self.bytes_of)(number)?;
@@ -125,6 +128,7 @@ where
             stream_count: self.layout.stream_count(number, bytes)?,
             len: self.layout.geometry().block_range(number).len(),
             reference: if number == 0 { Reference::Itself } else { reference },
+            far,
         };
         self.reader
             .decode(worker, &block, target.part.clone(), target.dst)

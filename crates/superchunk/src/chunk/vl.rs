@@ -85,7 +85,8 @@ impl Encoder {
             }
         } else {
             let encode = |worker: &mut Worker, index: usize, out: &mut Vec<u8>| {
-                writer.encode_vl(worker, blocks.get(index).copied().unwrap_or_default(), out)
+                let block = blocks.get(index).copied().unwrap_or_default();
+                writer.encode_vl(worker, block, out).map(|()| false)
             };
             let count = blocks.len();
             let encoded = encode_all(executor, workers, &mut self.blocks, count, encode)?;
@@ -296,7 +297,7 @@ impl<'a> VlBlock<'a> {
             Stream::Coded(self.payload, 4)
         };
         reader
-            .decode_single(worker, stream, Reference::Itself, dst)
+            .decode_single(worker, stream, Reference::Itself, false, dst)
             .map_err(|error| error.moved_by(self.position))
     }
 }

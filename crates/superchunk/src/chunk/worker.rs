@@ -6,6 +6,10 @@ use crate::exec::Executor;
 /// Below this many bytes a second thread costs more than it brings.
 const WORTH_THREADS: usize = 128 * 1024;
 
+/// From this many bytes on an output is taken to be too large for the caches of one core, and is
+/// written past them where that is possible.
+pub(super) const FAR_OUTPUT: usize = 2 * 1024 * 1024;
+
 /// Reused by every block that the thread encodes or decodes; no result depends on it.
 #[derive(Default)]
 pub(super) struct Worker {

@@ -74,6 +74,20 @@ impl Method {
     }
 }
 
+impl Method {
+    /// Whether it takes longer to compress noise than to recognise it.
+    fn is_thorough(&self) -> bool {
+        match self {
+            Self::Lz4Hc => true,
+            #[cfg(feature = "zlib")]
+            Self::Zlib => true,
+            #[cfg(feature = "zstd")]
+            Self::Zstd => true,
+            _ => false,
+        }
+    }
+}
+
 fn ndlz_method(meta: u8, shape: Option<&BlockShape>) -> Result<Method> {
     if !matches!(meta, 4 | 8) {
         return Err(Error::unsupported(format!("NDLZ has cells of side 4 or 8, not {meta}")));

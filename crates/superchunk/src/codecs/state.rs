@@ -1,6 +1,6 @@
 //! The memory of the codecs: hash tables and contexts, made on first use and kept.
 
-use superchunk_kernels::{blosclz, lz4};
+use superchunk_kernels::{blosclz, is_noise, lz4};
 
 use super::{Method, ndlz};
 use crate::error::{Error, Result};
@@ -18,7 +18,8 @@ pub(crate) struct CodecState {
 }
 
 impl CodecState {
-    /// Compresses one stream; `None` when it does not fit `dst`. `level` is 1 to 9.
+    /// Compresses one stream; `None` when it does not fit `dst`, or is noise that a thorough codec
+    /// would spend its time on for nothing. `level` is 1 to 9.
     pub(crate) fn compress(
         &mut self,
         method: &Method,
@@ -27,6 +28,9 @@ impl CodecState {
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Option<usize>> {
+        if method.is_thorough() && dict.is_empty() && is_noise(src) {
+            return Ok(None);
+        }
         Ok(match method {
             Method::BloscLz => self.blosclz.get_or_insert_default().compress(level, src, dst),
             Method::Lz4 => {

@@ -10,6 +10,7 @@ mod step;
 
 pub(crate) use slot::{SLOTS, Slot, Slots};
 use step::Step;
+use superchunk_kernels::shuffle;
 
 use crate::block_shape::BlockShape;
 use crate::error::Result;
@@ -89,20 +90,25 @@ impl Pipeline {
         run(self.steps.iter(), src, a, b, |step, src, dst| step.forward(reference, src, dst))
     }
 
-    /// Undoes the steps: `src` holds the decoded streams, `dst` receives the block. `a` and `b` are
-    /// scratch. With nothing to undo it copies.
+    /// Undoes the steps: `src` holds the decoded streams, `dst` receives the block; `far` says that
+    /// this is a piece of an output too large for the caches. `a` and `b` are scratch. With nothing
+    /// to undo it copies.
     pub(crate) fn backward(
         &self,
         reference: Reference<'_>,
+        far: bool,
         src: &[u8],
         dst: &mut [u8],
-        a: &mut Vec<u8>,
-        b: &mut Vec<u8>,
+        (a, b): (&mut Vec<u8>, &mut Vec<u8>),
     ) -> Result<()> {
         let count = self.undone().count();
         let before_last = self.undone().take(count.saturating_sub(1));
         let src = run(before_last, src, a, b, |step, src, dst| step.backward(reference, src, dst))?;
         match self.undone().last() {
+            Some(Step::Shuffle { group }) if far => {
+                shuffle::unshuffle_far(*group, src, dst);
+                Ok(())
+            }
             Some(last) => last.backward(reference, src, dst),
             None => {
                 dst.copy_from_slice(src);

@@ -15,7 +15,7 @@ fn there_and_back(pipeline: &Pipeline, reference: Reference<'_>, block: &[u8]) -
     let (mut a, mut b) = (Vec::new(), Vec::new());
     let filtered = pipeline.forward(reference, block, &mut a, &mut b).unwrap().to_vec();
     let mut out = vec![0xEE; block.len()];
-    pipeline.backward(reference, &filtered, &mut out, &mut a, &mut b).unwrap();
+    pipeline.backward(reference, false, &filtered, &mut out, (&mut a, &mut b)).unwrap();
     out
 }
 

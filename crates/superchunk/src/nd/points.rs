@@ -26,23 +26,31 @@ impl NdArray {
     }
 
     /// Writes the items at these coordinates; of an item that occurs twice the last value stays.
-    /// Every chunk that holds one is compressed anew.
+    /// Every block that holds one is compressed anew.
     pub fn write_points(&mut self, points: &[Vec<u64>], bytes: &[u8]) -> Result<()> {
         let places = self.places(points, bytes.len())?;
         let (layer, item_size) = (self.layer_bytes(), self.item_size());
+        let block_bytes = self.geometry.block_bytes;
         let groups: Vec<&[Place]> = places.chunk_by(|a, b| a.0 == b.0).collect();
         let numbers = groups.iter().filter_map(|group| group.first()).map(|place| place.0);
         let mut waiting = groups.iter();
         self.frame.change_chunks((self.layer, &layer), numbers, |frame, number, buffer| {
-            frame.read_chunk_into(number, buffer)?;
-            for (_, byte, point) in waiting.next().copied().unwrap_or_default() {
+            let places = waiting.next().copied().unwrap_or_default();
+            let mut changed = vec![false; buffer.len() / block_bytes];
+            for (_, byte, _) in places {
+                if let Some(changed) = changed.get_mut(byte / block_bytes) {
+                    *changed = true;
+                }
+            }
+            let others_stay = frame.read_changed_blocks(number, &changed, buffer)?;
+            for (_, byte, point) in places {
                 let to = buffer.get_mut(*byte..byte + item_size);
                 let from = bytes.get(point * item_size..(point + 1) * item_size);
                 if let (Some(to), Some(from)) = (to, from) {
                     to.copy_from_slice(from);
                 }
             }
-            Ok(())
+            Ok(others_stay.then_some(changed))
         })
     }
 

@@ -1,9 +1,10 @@
-//! Writing boxes, slices and lists of indexes. A chunk that is written in full is not decoded first.
+//! Writing boxes, slices and lists of indexes. A chunk that is written in full is not decoded first; of
+//! one that changes in a few blocks, the others are kept as they are stored.
 
 use super::NdArray;
 use super::assemble::pack;
 use super::geometry::{Geometry, strides};
-use super::pick::{Group, Picks};
+use super::pick::{BlockPart, Group, Picks};
 use super::read::{check_len, turn, turned};
 use super::select::Selection;
 use super::view::{Odometer, block_parts, chosen};
@@ -70,12 +71,17 @@ impl NdArray {
             |frame, number, buffer| {
                 let at = odometer.next().unwrap_or_default();
                 let here: Vec<Group> = chosen(&groups, at).copied().collect();
-                match is_covered(geometry, picks, number) {
-                    true => buffer.fill(0),
-                    false => drop(frame.read_chunk_into(number, buffer)?),
-                }
-                pack(geometry, &block_parts(geometry, picks, &here), (bytes, 0, &strides), buffer);
-                Ok(())
+                let parts = block_parts(geometry, picks, &here);
+                let changed = touched_blocks(geometry, &parts);
+                let others_stay = match is_covered(geometry, picks, number) {
+                    true => {
+                        buffer.fill(0);
+                        false
+                    }
+                    false => frame.read_changed_blocks(number, &changed, buffer)?,
+                };
+                pack(geometry, &parts, (bytes, 0, &strides), buffer);
+                Ok(others_stay.then_some(changed))
             },
         )
     }
@@ -89,6 +95,21 @@ fn touched_chunks(geometry: &Geometry, groups: &[Vec<Group>]) -> Vec<usize> {
         numbers.push(geometry.chunk_number(chosen(groups, at).map(|group| group.chunk)));
     }
     numbers
+}
+
+/// Which blocks of a chunk hold some of the parts, of which there are some along each axis.
+fn touched_blocks(geometry: &Geometry, parts: &[Vec<BlockPart>]) -> Vec<bool> {
+    let strides = strides(&geometry.block_grid, 1);
+    let mut touched = vec![false; geometry.block_grid.iter().product()];
+    let mut odometer = Odometer::new(parts.iter().map(Vec::len));
+    while let Some(at) = odometer.next() {
+        let blocks = chosen(parts, at).zip(&strides);
+        let number: usize = blocks.map(|(part, stride)| part.block * stride).sum();
+        if let Some(touched) = touched.get_mut(number) {
+            *touched = true;
+        }
+    }
+    touched
 }
 
 /// Whether the picks are all items of a chunk that lie in the array.

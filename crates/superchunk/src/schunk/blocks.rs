@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::SuperChunk;
 use super::append::Stored;
 use super::fetch::{Held, Scratch, Source};
-use crate::chunk::Parts;
+use crate::chunk::{Header, Parts};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
@@ -64,21 +64,26 @@ impl SuperChunk {
     }
 
     /// Changes some chunks: `make` puts the new bytes of a chunk into a buffer, which has the size of
-    /// a chunk and any content. All are changed, or none. `layer` is what the caller knows of the
-    /// chunks: a metalayer, which must still be so.
+    /// a chunk and any content, or only those of the blocks that it names in its answer. All are
+    /// changed, or none. `layer` is what the caller knows of the chunks: a metalayer, which must still
+    /// be so.
     pub(crate) fn change_chunks(
         &mut self,
         layer: (&str, &[u8]),
         numbers: impl Iterator<Item = usize>,
-        mut make: impl FnMut(&Self, usize, &mut [u8]) -> Result<()>,
+        mut make: impl FnMut(&Self, usize, &mut [u8]) -> Result<Option<Vec<bool>>>,
     ) -> Result<()> {
         self.change(|this| {
             this.check_layer(layer)?;
             this.settle()?;
+            this.encoder()?;
             let mut bytes = vec![0; this.fixed_size()?];
             let mut fresh: Vec<(usize, Stored)> = Vec::new();
             for number in numbers {
-                let made = make(this, number, &mut bytes).and_then(|()| this.encode(&bytes));
+                let made = make(this, number, &mut bytes).and_then(|changed| match changed {
+                    Some(changed) => this.encode_blocks(number, &mut bytes, &changed),
+                    None => this.encode(&bytes),
+                });
                 match made {
                     Ok(stored) => fresh.push((number, stored)),
                     Err(error) => {
@@ -90,6 +95,68 @@ impl SuperChunk {
             let replaced = |(number, (entry, _)): (usize, Stored)| this.replace(number, entry);
             fresh.into_iter().try_for_each(replaced)
         })
+    }
+
+    /// Decodes the blocks of a chunk that are about to be `changed` into their places in `dst`, if the
+    /// others can be kept as they are stored; else all blocks, and answers false.
+    pub(crate) fn read_changed_blocks(
+        &self,
+        number: usize,
+        changed: &[bool],
+        dst: &mut [u8],
+    ) -> Result<bool> {
+        let few = changed.iter().filter(|changed| **changed).count() * 2 <= changed.len();
+        let slot = match self.source(number)? {
+            Source::Stored(slot) if few => slot,
+            _ => return self.read_chunk_into(number, dst).map(|_| false),
+        };
+        let done = self.with_scratch(|Scratch { decoder, buffer }| {
+            let (chunk, _) = self.fetch(number, slot, buffer)?;
+            let header = Header::parse(chunk)?;
+            let known = self.encoder.as_ref().is_some_and(|encoder| encoder.can_splice(&header));
+            if !known || header.block_count() != changed.len() {
+                return decoder.decompress_into(chunk, dst).map(|_| false);
+            }
+            let skip: Vec<bool> = changed.iter().map(|changed| !changed).collect();
+            decoder.decompress_masked(chunk, &skip, dst).map(|_| true)
+        });
+        done.map_err(|error| self.told(number, error))
+    }
+
+    /// Stores a chunk of which only the `changed` blocks are in `bytes`; the others are those of the
+    /// old chunk.
+    fn encode_blocks(
+        &mut self,
+        number: usize,
+        bytes: &mut [u8],
+        changed: &[bool],
+    ) -> Result<Stored> {
+        let Source::Stored(slot) = self.source(number)? else {
+            return Err(Error::invalid("only a stored chunk has blocks"));
+        };
+        let mut chunk = std::mem::take(&mut self.buffer);
+        chunk.clear();
+        let (mut encoder, mut old) = (self.encoder.take(), Vec::new());
+        let spliced = self.fetch(number, slot, &mut old).and_then(|(old, _)| {
+            let done = match &mut encoder {
+                Some(encoder) => encoder.splice(old, bytes, changed, &mut chunk)?,
+                None => false,
+            };
+            if !done {
+                self.with_scratch(|scratch| {
+                    scratch.decoder.decompress_masked(old, changed, bytes)
+                })?;
+            }
+            Ok(done)
+        });
+        self.encoder = encoder;
+        let stored = match spliced {
+            Ok(true) => self.store(&mut chunk),
+            Ok(false) => self.encode(bytes),
+            Err(error) => Err(self.told(number, error)),
+        };
+        self.buffer = chunk;
+        stored
     }
 
     /// Makes a new list of `count` chunks out of the old ones, and gives a metalayer, which must be
