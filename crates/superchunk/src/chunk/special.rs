@@ -106,7 +106,7 @@ pub(super) fn fill(
     let payload = chunk.get(header.header_len()..).unwrap_or_default();
     match header.content {
         Content::Stored => match payload.get(range) {
-            Some(bytes) if dst.len().min(FILL_PIECE) == FILL_PIECE => copy_far(bytes, dst),
+            Some(bytes) if is_far(header, dst) => copy_far(bytes, dst),
             Some(bytes) => dst.copy_from_slice(bytes),
             None => {
                 return Err(Error::truncated("stored bytes are missing").at("chunk", "cbytes", 12));
@@ -120,6 +120,11 @@ pub(super) fn fill(
         _ => dst.fill(0),
     }
     Ok(())
+}
+
+/// Whether `dst` is a good piece of a chunk that is too large for the caches.
+fn is_far(header: &Header, dst: &[u8]) -> bool {
+    header.nbytes >= worker::FAR_OUTPUT && dst.len() >= FILL_PIECE
 }
 
 /// Fills `dst` with `value` again and again, as if from the start of the chunk to `position`.
