@@ -5,6 +5,7 @@
 
 mod bench;
 mod check;
+mod crash;
 mod dependencies;
 mod peers;
 mod step;
@@ -18,6 +19,7 @@ cargo xtask <command>
 
   test             everything that must pass: peers, format, lints, tests, documents, wasm, dependencies
   setup            only install the peers (real Blosc libraries) under target/venv
+  crash [--full]   the search for moments at which a power cut hurts; --full looks at a million images
   bench [options]  compare with the peers in a release build; `bench --help` tells the options
   counts [--save]  count the instructions of a dozen cases (needs valgrind) and compare with those saved
   help             this text
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((command, [])) if command == "test" => check::test(),
         Some((command, [])) if command == "setup" => peers::setup().map(drop),
+        Some((command, options)) if command == "crash" => crash::crash(options),
         Some((command, options)) if command == "bench" => bench::bench(options),
         Some((command, options)) if command == "counts" => bench::counts(options),
         Some((command, _)) if ["help", "--help", "-h"].contains(&command.as_str()) => help(),

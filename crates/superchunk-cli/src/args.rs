@@ -114,6 +114,8 @@ pub(crate) enum Command {
     Attr(verbs::attr::AttrArgs),
     /// Drop dead space, or compress anew
     Repack(verbs::repack::RepackArgs),
+    /// Get out of a damaged file what can still be read
+    Salvage(verbs::salvage::SalvageArgs),
     /// Compare the contents of two files
     Diff(verbs::diff::DiffArgs),
     /// Measure codecs and filters on a file

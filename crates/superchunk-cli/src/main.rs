@@ -93,6 +93,7 @@ fn run(command: Command, context: &Context) -> Outcome {
         Command::Append(args) => verbs::append::run(&args, context),
         Command::Attr(args) => verbs::attr::run(&args, context),
         Command::Repack(args) => verbs::repack::run(&args, context),
+        Command::Salvage(args) => verbs::salvage::run(&args, context),
         Command::Diff(args) => verbs::diff::run(&args, context),
         Command::Bench(args) => verbs::bench::run(&args, context),
         Command::Tune(args) => verbs::tune::run(&args, context),

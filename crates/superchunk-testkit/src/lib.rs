@@ -11,6 +11,7 @@
 //! - [`datasets`]: the data that benches and size tests run on;
 //! - [`samples`]: small buffers that reach every path of an encoder;
 //! - [`scratch`]: folders for the files of a test;
+//! - [`crash`]: a simulated disk that is cut off at any moment;
 //! - [`corrupt`]: every truncation and mutation of a buffer;
 //! - [`alloc`]: how much memory a call takes at most;
 //! - `fork`: a check in a forked child (Unix);
@@ -18,6 +19,7 @@
 
 pub mod alloc;
 pub mod corrupt;
+pub mod crash;
 pub mod datasets;
 #[cfg(unix)]
 pub mod fork;

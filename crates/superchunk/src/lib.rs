@@ -23,6 +23,7 @@
 //! | [`bcolz`] | arrays and tables of compressed columns in folders |
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
 //! | [`detect`] | what a file, folder or buffer is, by content |
+//! | [`salvage`] | what can still be read of damaged containers |
 //! | [`npy`] | the header of NumPy's own files |
 //! | [`table`] | rows in columns: conditions, scans, sums, groups, orders |
 //!
@@ -56,6 +57,7 @@ mod options;
 #[cfg(feature = "bloscpack")]
 mod pack;
 mod registry;
+pub mod salvage;
 mod schunk;
 pub mod store;
 mod superfile;

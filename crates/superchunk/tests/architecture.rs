@@ -34,6 +34,7 @@ const LAYERS: &[&str] = &[
     "blsk",
     "objects",
     "detect",
+    "salvage",
     "lib",
 ];
 

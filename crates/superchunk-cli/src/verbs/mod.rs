@@ -14,6 +14,7 @@ pub(crate) mod ls;
 pub(crate) mod manual;
 pub(crate) mod pack;
 pub(crate) mod repack;
+pub(crate) mod salvage;
 pub(crate) mod tune;
 pub(crate) mod unpack;
 pub(crate) mod verify;

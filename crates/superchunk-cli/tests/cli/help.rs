@@ -2,7 +2,7 @@
 
 use crate::shell::Shell;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "pack",
     "unpack",
     "info",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 20] = [
     "append",
     "attr",
     "repack",
+    "salvage",
     "diff",
     "bench",
     "tune",

@@ -23,6 +23,7 @@ mod pack;
 mod peers;
 mod pipes;
 mod repack;
+mod salvage;
 mod shell;
 mod tables;
 mod tune;

@@ -50,6 +50,9 @@ struct Writer {
     /// A sync failed: nobody knows what is on the disk.
     poisoned: bool,
     committed: bool,
+    /// Whether the name of the file is known to be on the disk. Who made it or changed it may have
+    /// ended before it was.
+    named: bool,
 }
 
 impl Contiguous {
@@ -126,6 +129,7 @@ impl Contiguous {
                 shared: false,
                 poisoned: false,
                 committed: false,
+                named: false,
             }),
         };
         frame.settle_header_len(contents)?;
@@ -198,18 +202,21 @@ impl Contiguous {
         let (head, tail) = plan::finish(&mut header, &contents.vlmetalayers, index, sealed)?;
         writer.file.write_at(at, &tail)?;
         let old_head = std::mem::take(&mut self.head);
+        let home = self.home.clone();
         let writer = self.writer()?;
+        let unsafe_name = home.filter(|_| !writer.named);
         let written = setup.sync(writer.file.as_ref()).and_then(|()| {
             let changed = changed_range(&old_head, &head);
             let bytes = head.get(changed.clone()).unwrap_or_default();
             writer.file.write_at(changed.start as u64, bytes)?;
-            setup.sync(writer.file.as_ref())
+            setup.sync(writer.file.as_ref())?;
+            unsafe_name.map_or(Ok(()), |home| setup.sync_names(home.dir.as_ref()))
         });
         if let Err(error) = written {
             writer.poisoned = true;
             return Err(error);
         }
-        writer.committed = true;
+        (writer.committed, writer.named) = (true, true);
         writer.space.committed(at..at + tail.len() as u64);
         self.head = head;
         self.header = header;
@@ -239,23 +246,28 @@ impl Contiguous {
         let temporary = home.temporary();
         let _ = home.dir.remove(&temporary);
         let file = home.dir.create(&temporary)?;
+        let mut lost = false;
         let written = self.write_compact(contents, file.as_ref()).and_then(|plan| {
-            self.setup.sync(file.as_ref())?;
+            self.setup.sync(file.as_ref()).inspect_err(|_| lost = true)?;
             if !self.lock.is_shared_with_peers() {
                 file.lock()?;
             }
             home.dir.rename(&temporary, &home.name)?;
             Ok(plan)
         });
+        let named = match &written {
+            Ok(_) => self.setup.sync_names(home.dir.as_ref()),
+            Err(_) => Ok(()),
+        };
+        let writer = self.writer()?;
+        writer.poisoned = lost || named.is_err();
         let plan = written.inspect_err(|_| drop(home.dir.remove(&temporary)))?;
-        self.setup.sync_names(home.dir.as_ref())?;
         let start = plan.tail_start();
         let tail = start..start + plan.tail.len() as u64;
-        let writer = self.writer()?;
         writer.file = file.clone();
         writer.space = Space::new(start, tail, Vec::new());
         writer.shared = false;
-        writer.committed = true;
+        (writer.committed, writer.named) = (true, true);
         self.store = file;
         if self.setup.sealed && plan.header.dialect == Dialect::Modern {
             self.integrity = Integrity::Sealed;
@@ -263,7 +275,7 @@ impl Contiguous {
         contents.entries = plan.entries;
         self.head = plan.head;
         self.header = plan.header;
-        Ok(())
+        named
     }
 
     fn write_compact(&self, contents: &Contents, file: &dyn WriteAt) -> Result<Plan> {
@@ -300,7 +312,7 @@ impl Writer {
         let map =
             holes::find(file.as_ref(), &frame.contents.entries, &frame.header, frame.integrity);
         let space = Space::new(map.live_end, frame.tail.clone(), map.holes);
-        Ok(Self { file, space, shared: map.shared, poisoned: false, committed: true })
+        Ok(Self { file, space, shared: map.shared, poisoned: false, committed: true, named: false })
     }
 }
 

@@ -18,6 +18,7 @@ mod layers;
 mod lock;
 mod opener;
 mod plan;
+pub(crate) mod remains;
 mod space;
 mod sparse;
 mod trailer;
@@ -28,9 +29,7 @@ pub use opener::{Frame, Located, Opener, Step};
 pub(crate) use contiguous::Contiguous;
 pub(crate) use home::Setup;
 pub(crate) use plan::Plan;
-#[cfg(any(unix, windows))]
-pub(crate) use sparse::INDEX;
-pub(crate) use sparse::Sparse;
+pub(crate) use sparse::{INDEX, Sparse, chunk_id, chunk_name};
 
 /// How many named values the header may hold, and how many writers put behind the chunks.
 pub(crate) const LAYERS: usize = 16;

@@ -55,12 +55,12 @@ struct Writer {
 }
 
 /// The name of the file of a chunk.
-pub(super) fn chunk_name(id: u64) -> String {
+pub(crate) fn chunk_name(id: u64) -> String {
     format!("{id:08X}.chunk")
 }
 
 /// The number of a chunk file.
-fn chunk_id(name: &str) -> Option<u64> {
+pub(crate) fn chunk_id(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".chunk").filter(|digits| digits.len() == 8)?;
     let id = u64::from_str_radix(digits, 16).ok()?;
     (chunk_name(id) == name).then_some(id)
@@ -352,7 +352,7 @@ fn read_index(home: &Home, setup: &Setup) -> Result<Frame> {
 }
 
 /// Takes the checksums of chunks out of the values, if they are there and can be understood.
-fn take_hashes(layers: &mut Vec<Layer>, limits: &Limits) -> BTreeMap<u64, u64> {
+pub(super) fn take_hashes(layers: &mut Vec<Layer>, limits: &Limits) -> BTreeMap<u64, u64> {
     let Some(position) = layers.iter().position(|layer| layer.name == HASHES) else {
         return BTreeMap::new();
     };

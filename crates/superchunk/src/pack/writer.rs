@@ -58,6 +58,9 @@ pub(super) struct Writer {
     pending: Vec<u8>,
     /// Whether the first commit is still to come.
     pub(super) is_new: bool,
+    /// Whether the name of the file is known to be on the disk. Who made it or changed it may have
+    /// ended before it was.
+    named: bool,
     poisoned: bool,
 }
 
@@ -91,6 +94,7 @@ impl Writer {
             cursor: 0,
             pending: Vec::new(),
             is_new: true,
+            named: false,
             poisoned: false,
         }
     }
@@ -181,7 +185,9 @@ impl Writer {
             true => self.write_new(&plan, &positions),
             false => self.write_changes(&plan, &positions),
         };
-        if let Err(error) = written {
+        let unsafe_name = self.home.as_ref().filter(|_| !self.named);
+        let named = || unsafe_name.map_or(Ok(()), |home| home.dir.sync());
+        if let Err(error) = written.and_then(|()| named()) {
             self.poisoned = true;
             return Err(error);
         }
@@ -229,7 +235,7 @@ impl Writer {
             ));
         };
         let base = plan.base();
-        let (file, (slots, end)) = home.replace(|file| {
+        let replaced = home.replace(|file| {
             let (mut slots, mut end) = (Vec::new(), 0u64);
             let mut gathered = Vec::new();
             let mut written = 0u64;
@@ -249,6 +255,10 @@ impl Writer {
             let head = [plan.head(), plan.table_bytes(&positions)].concat();
             file.write_at(0, &head)?;
             Ok((slots, end))
+        });
+        // The old file may have lost its name: nothing more is to be written to it.
+        let (file, (slots, end)) = replaced.inspect_err(|error| {
+            self.poisoned = error.kind() == ErrorKind::Io;
         })?;
         self.file = file;
         self.plan = plan;
@@ -262,7 +272,7 @@ impl Writer {
     fn committed_is(&mut self, slots: Vec<u64>) {
         self.committed = Some(slots);
         self.fresh.clear();
-        self.is_new = false;
+        (self.is_new, self.named) = (false, true);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.written = state.json.clone();
         state.header = self.plan.header.clone();

@@ -1,0 +1,60 @@
+//! `salvage`.
+
+use crate::shell::{Shell, readings};
+
+#[test]
+fn a_good_frame_comes_back_as_it_is() {
+    let shell = Shell::with_frame();
+    let said = shell.run("salvage data.b2frame -o saved.b2frame");
+    let expected =
+        "saved.b2frame: whole, 13 chunks (13 verified, 0 decoded, 0 assumed), order from index\n";
+    said.is(expected, "", 0);
+    assert!(shell.run("unpack saved.b2frame -o -").stdout == readings(100_000));
+    let info = shell.run("info --json saved.b2frame").succeeds().json();
+    assert_eq!(info.get("metadata").unwrap().to_json(), "{\"unit\": \"K\"}");
+    assert_eq!(shell.run("salvage data.b2frame -o saved.b2frame").code, Some(7));
+    shell.run("salvage data.b2frame -o saved.b2frame -f -q").is("", "", 0);
+}
+
+#[test]
+fn without_a_header_all_chunks_come_back() {
+    let shell = Shell::with_frame();
+    let mut frame = shell.read("data.b2frame");
+    frame[..80].fill(0);
+    shell.write("broken.b2frame", &frame);
+    assert_eq!(shell.run("info broken.b2frame").code, Some(3));
+    let said = shell.run("salvage broken.b2frame -o saved.b2frame --json");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    let report = said.json();
+    assert_eq!(report.get("whole").unwrap().as_bool(), Some(false));
+    assert_eq!(report.get("order").unwrap().as_str(), Some("found index"));
+    assert!(shell.run("unpack saved.b2frame -o -").stdout == readings(100_000));
+    assert!(shell.read("broken.b2frame") == frame, "nothing is changed in place");
+}
+
+#[test]
+fn a_damaged_chunk_is_named_and_the_others_keep_their_places() {
+    let shell = Shell::with_frame();
+    let mut frame = shell.read("data.b2frame");
+    let middle = frame.len() / 2;
+    frame[middle..middle + 20].fill(0x55);
+    shell.write("data.b2frame", &frame);
+    let said = shell.run("salvage data.b2frame -o saved.b2frame");
+    assert_eq!(said.code, Some(3));
+    assert!(said.text().starts_with("lost: chunk "), "{}", said.text());
+    assert!(said.text().contains("12 chunks (12 verified"), "{}", said.text());
+    let saved = shell.run("unpack saved.b2frame -o -").stdout;
+    let (data, item) = (readings(100_000), 8);
+    assert_eq!(saved.len(), data.len());
+    let differing = saved.chunks(item).zip(data.chunks(item)).filter(|(a, b)| a != b).count();
+    assert!(differing > 0 && differing <= 100_000 / 12, "{differing} items differ");
+}
+
+#[test]
+fn what_is_no_frame_at_all_gives_nothing() {
+    let shell = Shell::with_frame();
+    let said = shell.run("salvage data.f8 -o saved.b2frame");
+    assert_eq!(said.code, Some(3));
+    assert!(said.stderr.contains("nothing in it can be read as a chunk"), "{}", said.stderr);
+    assert_eq!(shell.names(), ["data.b2frame", "data.f8"]);
+}

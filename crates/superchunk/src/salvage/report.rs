@@ -1,0 +1,147 @@
+//! What a salvage has found, and how sure it is.
+
+use std::fmt;
+use std::ops::Range;
+
+/// How sure it is that the bytes of a piece are those that were written.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Certainty {
+    /// Nothing speaks against it, but nothing vouches for it either: they are stored as they are,
+    /// without a checksum.
+    Assumed,
+    /// They decode.
+    Decoded,
+    /// They have the checksum that they were written with.
+    Verified,
+}
+
+/// Where something was found.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// In these bytes of the file.
+    Bytes(Range<u64>),
+    /// In the file of this name.
+    File(String),
+    /// In the index alone: a run of one value.
+    Index,
+    /// Nowhere.
+    Nowhere,
+}
+
+/// A chunk that was recovered.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Its number in the result.
+    pub chunk: usize,
+    /// Where it was found.
+    pub source: Source,
+    /// The decoded length.
+    pub len: usize,
+    /// How sure its bytes are.
+    pub certainty: Certainty,
+}
+
+/// Something that could not be recovered.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Hole {
+    /// The number of the chunk in the result, which reads as zeros; `None` if its place is not known.
+    pub chunk: Option<usize>,
+    /// Where it was, or should be.
+    pub source: Source,
+    /// Why it is lost.
+    pub reason: String,
+}
+
+/// What tells in which order the chunks belong.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The index of the last commit.
+    Index,
+    /// An index that was found, of this commit or an earlier one; what it does not know comes last.
+    FoundIndex,
+    /// Nothing: they are in the order in which they were stored. After chunks were changed or
+    /// inserted this may be another than they had.
+    Storage,
+}
+
+/// What was found, and what not.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What the container is: `frame`, `sparse frame`, `bloscpack`.
+    pub format: &'static str,
+    /// What tells the order of the chunks.
+    pub order: Order,
+    /// Whether a checksum vouches for header, index and metadata.
+    pub sealed: bool,
+    /// Every chunk of the result that holds recovered bytes, in order.
+    pub pieces: Vec<Piece>,
+    /// Every loss that can be named.
+    pub holes: Vec<Hole>,
+    /// Chunks that were found but belong to earlier states; they are not in the result.
+    pub superseded: usize,
+    /// What else is to be known.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(format: &'static str, order: Order) -> Self {
+        Self {
+            format,
+            order,
+            sealed: false,
+            pieces: Vec::new(),
+            holes: Vec::new(),
+            superseded: 0,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Whether everything is there and in its place.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.holes.is_empty() && self.order == Order::Index
+    }
+
+    /// How many pieces have this certainty.
+    #[must_use]
+    pub fn count(&self, certainty: Certainty) -> usize {
+        self.pieces.iter().filter(|piece| piece.certainty == certainty).count()
+    }
+}
+
+impl fmt::Display for Certainty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Assumed => "assumed",
+            Self::Decoded => "decoded",
+            Self::Verified => "verified",
+        })
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Index => "index",
+            Self::FoundIndex => "found index",
+            Self::Storage => "storage",
+        })
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(range) => write!(f, "bytes {} to {}", range.start, range.end),
+            Self::File(name) => write!(f, "file {name}"),
+            Self::Index => f.write_str("index"),
+            Self::Nowhere => f.write_str("nowhere"),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Bloscpack files: appended to, and given other metadata.
+
+use std::sync::Arc;
+
+use superchunk::bloscpack::{Checksum, Pack, PackOptions, PackReader};
+use superchunk::store::Dir;
+use superchunk::{CompressOptions, Json, Result};
+use superchunk_testkit::crash::{Disk, Effort, Findings, explore, seeds};
+use superchunk_testkit::rng::Rng;
+
+const PACK: &str = "data.blp";
+
+/// The bytes, and the metadata as text.
+type Plain = (Vec<u8>, String);
+
+/// Appends and changes of metadata, a commit after each; one in four closes the file and opens it
+/// again.
+fn write_states(disk: &Disk, seed: u64) -> Vec<Plain> {
+    let mut rng = Rng::new(seed);
+    let checksum = [Checksum::Adler32, Checksum::None, Checksum::Sha256][rng.index(3)];
+    let options = PackOptions::new()
+        .with_compress(CompressOptions::new(4))
+        .with_chunk_size(1600)
+        .with_checksum(checksum)
+        // Sometimes there is no room for them all, and the file must be written anew.
+        .with_append_slots(rng.below(40))
+        .with_metadata(Json::from("begun"));
+    let mut pack = Pack::create_in_dir(disk.root(), PACK, &options).unwrap();
+    let (mut plain, mut states) = ((Vec::new(), Json::from("begun")), Vec::new());
+    for step in 0..16 {
+        if step % 5 == 3 {
+            plain.1 = Json::from("x".repeat(rng.index(700)));
+            pack.set_metadata(Some(plain.1.clone())).unwrap();
+        } else {
+            let len = 4 * (1 + rng.index(900));
+            let mut bytes = rng.bytes(len);
+            bytes.iter_mut().step_by(3).for_each(|byte| *byte = 7);
+            pack.append(&bytes).unwrap();
+            plain.0.extend(bytes);
+        }
+        pack.commit().unwrap();
+        disk.reached(states.len());
+        states.push((plain.0.clone(), text_of(Some(&plain.1))));
+        if step % 4 == 2 {
+            pack.close().unwrap();
+            pack = PackReader::new().edit_in_dir(disk.root(), PACK).unwrap();
+        }
+    }
+    pack.close().unwrap();
+    states
+}
+
+fn text_of(metadata: Option<&Json>) -> String {
+    metadata.map_or(String::new(), |json| json.to_text(superchunk::JsonStyle::Compact))
+}
+
+fn read(dir: Arc<dyn Dir>) -> Result<Plain> {
+    let pack = PackReader::new().open_in_dir(dir.as_ref(), PACK)?;
+    Ok((pack.data()?.to_vec()?, text_of(pack.metadata())))
+}
+
+fn search(seed: u64, images: usize) -> Findings {
+    let disk = Disk::new();
+    let states = write_states(&disk, seed);
+    explore(&disk.history(), &states, Effort::new(images, seed), read, |_, _| {})
+}
+
+#[test]
+fn a_pack_has_its_old_state_or_its_new_one() {
+    let mut all = Findings::default();
+    for seed in seeds(24) {
+        all.join(search(seed, 60));
+    }
+    all.must_be_good("Bloscpack files", 10_000);
+}

@@ -1,0 +1,305 @@
+//! A thousand damages: every chunk that is still there comes back, and the report tells of the others.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use superchunk::frame::{Located, Opener, Step};
+use superchunk::salvage::{self, Certainty, Order, Report};
+use superchunk::store::{Dir, MemoryFolder, ReadAt, WriteAt};
+use superchunk::{
+    Codec, CompressOptions, DType, Fill, FrameOptions, Limits, NdArray, NdOptions, OpenOptions,
+    SuperChunk, chunk,
+};
+use superchunk_testkit::rng::Rng;
+use superchunk_testkit::samples::mixed;
+
+const CHUNK: usize = 2000;
+
+/// A frame that has been changed some times, so that old chunks and indexes lie around in it.
+struct Original {
+    bytes: Vec<u8>,
+    /// Every chunk, decoded, and where it is stored; nowhere if it is a run.
+    chunks: Vec<(Vec<u8>, Option<Range<usize>>)>,
+    header_len: usize,
+    /// Where index and trailer begin.
+    tail: usize,
+}
+
+impl Original {
+    fn new(seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let codec = [Codec::Lz4, Codec::Zstd, Codec::BloscLz][rng.index(3)];
+        let options = FrameOptions::new(CompressOptions::new(4).with_codec(codec))
+            .with_chunk_size(CHUNK)
+            .with_checksums(rng.below(3) > 0)
+            .with_metalayer("layer", b"meta");
+        let dir = Arc::new(MemoryFolder::new());
+        let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+        for step in 0..2 + rng.below(5) {
+            let count = 1 + rng.index(8);
+            frame.append(&mixed(count * CHUNK, 4, seed * 100 + step)).unwrap();
+            frame.commit().unwrap();
+            let fresh = chunk::compress(&mixed(CHUNK, 4, rng.next_u64()), &options.compress);
+            match rng.below(4) {
+                0 => frame.update_chunk(rng.index(frame.chunk_count()), &fresh.unwrap()).unwrap(),
+                1 => frame.insert_chunk(0, &fresh.unwrap()).unwrap(),
+                2 => frame.fill(Fill::Zeros, (CHUNK / 4) as u64).unwrap(),
+                _ => frame.set_value_bytes("value", &rng.bytes(300)).unwrap(),
+            }
+            frame.commit().unwrap();
+        }
+        frame.append(&mixed(4 * rng.index(CHUNK / 4), 4, seed)).unwrap();
+        frame.close().unwrap();
+        let file = dir.open("frame").unwrap();
+        let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+        file.read_exact_at(0, &mut bytes).unwrap();
+        Self::of(bytes)
+    }
+
+    fn of(bytes: Vec<u8>) -> Self {
+        let number = |at: usize, len: usize| {
+            bytes[at..at + len].iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte))
+        };
+        let (header_len, cbytes) = (number(11, 4), number(39, 8));
+        let frame = SuperChunk::from_bytes(bytes.clone()).unwrap();
+        let mut opener = Opener::new(superchunk::frame::Kind::Contiguous, bytes.len() as u64);
+        let parts = loop {
+            match opener.step().unwrap() {
+                Step::Need(range) => {
+                    let (start, end) = (range.start as usize, range.end as usize);
+                    opener.supply(bytes[start..end].to_vec());
+                }
+                Step::Done(parts) => break parts,
+            }
+        };
+        let place = |chunk: usize| match parts.locate(chunk).unwrap() {
+            Located::At(at) => {
+                let at = usize::try_from(at).unwrap();
+                let len = chunk::Header::parse(&bytes[at..]).unwrap().compressed_len();
+                // A chunk is intact if its checksum is, too.
+                let sealed = bytes[at + len..].starts_with(b"B2X3");
+                Some(at..at + len + if sealed { 16 } else { 0 })
+            }
+            _ => None,
+        };
+        let chunks = (0..frame.chunk_count()).map(|i| (frame.read_chunk(i).unwrap(), place(i)));
+        Self { chunks: chunks.collect(), header_len, tail: header_len + cbytes, bytes }
+    }
+}
+
+/// Something bad happens to a file; returns what is left, and which bytes are as they were.
+fn damage(original: &Original, rng: &mut Rng) -> (Vec<u8>, Vec<bool>, String) {
+    let mut bytes = original.bytes.clone();
+    let len = bytes.len();
+    let mut hurt = |range: Range<usize>, rng: &mut Rng| {
+        let noise = rng.bytes(range.len());
+        let zeros = rng.below(2) == 0;
+        for (at, noise) in range.zip(noise) {
+            bytes[at] = if zeros { 0 } else { noise };
+        }
+    };
+    let words = match rng.below(7) {
+        0 => {
+            hurt(0..original.header_len, rng);
+            "header lost"
+        }
+        1 => {
+            hurt(original.tail..len, rng);
+            "index and trailer lost"
+        }
+        2 => {
+            hurt(len - 30..len, rng);
+            "trailer damaged"
+        }
+        3 => {
+            let start = rng.index(len);
+            let end = (start + 1 + rng.index(len / 4)).min(len);
+            hurt(start..end, rng);
+            "middle overwritten"
+        }
+        4 => {
+            let keep = rng.index(len);
+            bytes.truncate(keep);
+            "truncated"
+        }
+        5 => {
+            for _ in 0..1 + rng.below(8) {
+                let at = rng.index(len);
+                hurt(at..at + 1, rng);
+            }
+            "bytes here and there"
+        }
+        _ => {
+            hurt(0..original.header_len, rng);
+            hurt(original.tail..len, rng);
+            "header, index and trailer lost"
+        }
+    };
+    let same = (0..len).map(|at| bytes.get(at) == original.bytes.get(at)).collect();
+    (bytes, same, words.to_owned())
+}
+
+/// Chunks that are as they were must come back; those that do not must be missed by the report.
+fn check(original: &Original, same: &[bool], saved: &SuperChunk, report: &Report, told: &str) {
+    // What nothing vouches for need not be readable: a codec may be named that nobody knows.
+    let read = |number: usize| saved.read_chunk(number).unwrap_or_default();
+    let found: Vec<Vec<u8>> = (0..saved.chunk_count()).map(read).collect();
+    let holes: HashSet<usize> = report.holes.iter().filter_map(|hole| hole.chunk).collect();
+    let in_place = report.order == Order::Index;
+    let mut lost = 0;
+    for (number, (chunk, place)) in original.chunks.iter().enumerate() {
+        let intact = place.clone().is_some_and(|mut range| range.all(|at| same[at]));
+        let there = match in_place {
+            true => found.get(number) == Some(chunk) && !holes.contains(&number),
+            false => found.contains(chunk),
+        };
+        assert!(!intact || there, "chunk {number} of {told} is intact, but not found: {report:?}");
+        lost += usize::from(place.is_some() && !there);
+    }
+    // What has no checksum may decode to something else.
+    let doubtful = report.pieces.iter().any(|piece| piece.certainty != Certainty::Verified);
+    let told_of = doubtful || !report.holes.is_empty();
+    assert!(lost == 0 || told_of, "{told}: {lost} chunks are lost without a word");
+    for piece in report.pieces.iter().filter(|piece| piece.certainty == Certainty::Verified) {
+        assert_eq!(found[piece.chunk].len(), piece.len);
+        let expected = original.chunks.get(piece.chunk).map(|(chunk, _)| chunk);
+        let right = expected == Some(&found[piece.chunk]);
+        assert!(!report.sealed || right, "{told}: chunk {} is verified and wrong", piece.chunk);
+    }
+}
+
+#[test]
+fn every_intact_chunk_of_a_frame_comes_back() {
+    let mut rng = Rng::new(1);
+    let (mut whole, mut in_place, mut nothing) = (0, 0, 0);
+    for seed in 0..100 {
+        let original = Original::new(seed);
+        for _ in 0..10 {
+            let (bytes, same, words) = damage(&original, &mut rng);
+            let told = format!("frame {seed}, {words}");
+            match salvage::frame(&bytes, &Limits::default()) {
+                Ok((saved, report)) => {
+                    check(&original, &same, &saved, &report, &told);
+                    in_place += usize::from(report.order == Order::Index);
+                    whole += usize::from(report.is_whole());
+                }
+                Err(error) => {
+                    let left = original.chunks.iter().filter_map(|(_, place)| place.clone());
+                    let intact = left.filter(|range| range.clone().all(|at| same[at]));
+                    assert_eq!(intact.count(), 0, "{told}: {error}");
+                    nothing += 1;
+                }
+            }
+        }
+    }
+    assert!(in_place > 200 && whole > 20 && nothing > 5, "{in_place} {whole} {nothing}");
+}
+
+#[test]
+fn an_undamaged_frame_is_saved_whole() {
+    for seed in 0..20 {
+        let original = Original::new(seed);
+        let (saved, report) = salvage::frame(&original.bytes, &Limits::default()).unwrap();
+        assert!(report.is_whole() && report.notes.len() <= 1, "{report:?}");
+        let frame = SuperChunk::from_bytes(original.bytes).unwrap();
+        assert!(saved.to_vec().unwrap() == frame.to_vec().unwrap());
+        assert_eq!(saved.metalayer("layer"), Some(b"meta".as_slice()));
+        assert!(saved.value_names().eq(frame.value_names()));
+    }
+}
+
+#[test]
+fn the_header_of_an_array_is_enough_for_its_shape() {
+    let frame = FrameOptions::new(CompressOptions::new(2));
+    let options = NdOptions::new(frame).with_chunks(&[10, 10]).with_blocks(&[5, 5]);
+    let mut array = NdArray::in_memory(&[35, 45], &DType::parse("<u2").unwrap(), &options).unwrap();
+    let mut rng = Rng::new(4);
+    array.write_box(&[0, 0], &[35, 45], &rng.bytes(2 * 35 * 45)).unwrap();
+    let mut bytes = array.superchunk().to_bytes().unwrap();
+    let end = bytes.len();
+    bytes[end - 200..].fill(0);
+    assert!(SuperChunk::from_bytes(bytes.clone()).is_err());
+    let (saved, report) = salvage::frame(&bytes, &Limits::default()).unwrap();
+    assert_eq!(report.order, Order::Storage);
+    let saved = NdArray::from_superchunk(saved).unwrap();
+    assert_eq!(saved.shape(), [35, 45]);
+    assert!(saved.read_box(&[0, 0], &[10, 10], &mut [0; 200]).is_ok());
+}
+
+/// A sparse frame in memory, its files, and its chunks.
+fn sparse_frame(seed: u64) -> (MemoryFolder, Vec<Vec<u8>>) {
+    let dir = MemoryFolder::new();
+    let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(CHUNK);
+    let mut frame = SuperChunk::create_sparse_in_dir(Arc::new(dir.clone()), &options).unwrap();
+    frame.append(&mixed(7 * CHUNK, 4, seed)).unwrap();
+    // No run: its length would be lost with the header.
+    frame.append(&Rng::new(seed).bytes(400)).unwrap();
+    frame.commit().unwrap();
+    let fresh = chunk::compress(&mixed(CHUNK, 4, seed + 1), &options.compress).unwrap();
+    frame.update_chunk(2, &fresh).unwrap();
+    frame.set_value_bytes("value", b"some").unwrap();
+    frame.close().unwrap();
+    let frame = OpenOptions::new().open_in_dir(Arc::new(dir.clone()), None).unwrap();
+    let chunks = (0..frame.chunk_count()).map(|number| frame.read_chunk(number).unwrap());
+    (dir, chunks.collect())
+}
+
+#[test]
+fn chunk_files_come_back_with_and_without_their_index() {
+    for seed in 0..20 {
+        let mut rng = Rng::new(seed);
+        let (dir, chunks) = sparse_frame(seed * 10);
+        let names: Vec<String> =
+            dir.names().unwrap().into_iter().filter(|name| name.ends_with(".chunk")).collect();
+        let victim = rng.index(names.len());
+        match seed % 3 {
+            0 => dir.remove(&names[victim]).unwrap(),
+            1 => dir.edit(&names[victim]).unwrap().write_at(40, &[0x55; 9]).unwrap(),
+            _ => dir.remove("chunks.b2frame").unwrap(),
+        }
+        if seed % 4 == 0 && seed % 3 != 2 {
+            dir.edit("chunks.b2frame").unwrap().write_at(0, &[7; 60]).unwrap();
+        }
+        let (saved, report) = salvage::sparse(&dir, &Limits::default()).unwrap();
+        let found: Vec<Vec<u8>> =
+            (0..saved.chunk_count()).map(|number| saved.read_chunk(number).unwrap()).collect();
+        let missing = chunks.iter().filter(|chunk| !found.contains(chunk)).count();
+        assert_eq!(missing, usize::from(seed % 3 != 2), "{seed}: {report:?}");
+        assert_eq!(report.holes.iter().any(|hole| hole.chunk.is_some()), missing > 0);
+        if report.order == Order::Index {
+            let kept = found.iter().zip(&chunks).filter(|(found, chunk)| found == chunk).count();
+            assert_eq!(kept, chunks.len() - missing);
+            assert!(saved.value_bytes("value").unwrap() == b"some");
+        }
+    }
+}
+
+#[test]
+fn whatever_the_bytes_are_it_ends_and_stays_within_them() {
+    let original = Original::new(3);
+    let mut rng = Rng::new(9);
+    for _ in 0..300 {
+        let mut bytes = original.bytes.clone();
+        // Headers of chunks everywhere, and lengths that lie.
+        for _ in 0..rng.index(60) {
+            let from = rng.index(bytes.len() - 40);
+            let to = rng.index(bytes.len() - 40);
+            bytes.copy_within(from..from + 40, to);
+        }
+        let limits = Limits::default().with_max_decoded(1 << 20);
+        if let Ok((saved, report)) = salvage::frame(&bytes, &limits) {
+            assert!(report.pieces.len() <= saved.chunk_count());
+        }
+        let noise = rng.bytes(3000);
+        assert!(salvage::frame(&noise, &limits).is_err());
+    }
+    assert!(salvage::frame(&[], &Limits::default()).is_err());
+}
