@@ -1,28 +1,24 @@
 //! A process that is killed before any write, sync or rename of an append leaves a file of which the
 //! real bloscpack and we read the old state or the new one.
 //!
-//! The test runs itself as the child: there, a folder counts what is done to it and kills the process
-//! when its number has come.
+//! In a forked child, a folder counts what is done to it and kills the process when its number has
+//! come.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions, PackReader};
-use superchunk::store::{Dir, Folder, ReadAt, WriteAt};
+use superchunk::store::Folder;
 use superchunk::{CompressOptions, DType, Json, Result};
+use superchunk_testkit::crash::{Killer, Moment};
+use superchunk_testkit::fork::{Outcome, in_child};
 use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 
-const FOLDER: &str = "SUPERCHUNK_CRASH_FOLDER";
-const MOMENT: &str = "SUPERCHUNK_CRASH_MOMENT";
-const SCENE: &str = "SUPERCHUNK_CRASH_SCENE";
 const NAME: &str = "a.blp";
 const KILLED: i32 = 9;
 
@@ -85,108 +81,14 @@ impl Scene {
     }
 }
 
-/// A folder that ends the process.
-struct Deadly {
-    folder: Arc<dyn Dir>,
-    left: Arc<AtomicU64>,
-}
-
-struct DeadlyFile {
-    file: Arc<dyn WriteAt>,
-    left: Arc<AtomicU64>,
-}
-
-/// Counts down, and kills this process at the end.
-fn tick(left: &AtomicU64) {
-    if left.fetch_sub(1, Ordering::SeqCst) == 0 {
-        let this = std::process::id().to_string();
-        Command::new("kill").args(["-KILL", &this]).status().unwrap();
-        unreachable!("the signal cannot be ignored");
-    }
-}
-
-impl Deadly {
-    fn file(&self, file: Arc<dyn WriteAt>) -> Arc<dyn WriteAt> {
-        Arc::new(DeadlyFile { file, left: self.left.clone() })
-    }
-}
-
-impl Dir for Deadly {
-    fn open(&self, name: &str) -> Result<Arc<dyn ReadAt>> {
-        self.folder.open(name)
-    }
-
-    fn edit(&self, name: &str) -> Result<Arc<dyn WriteAt>> {
-        self.folder.edit(name).map(|file| self.file(file))
-    }
-
-    fn create(&self, name: &str) -> Result<Arc<dyn WriteAt>> {
-        tick(&self.left);
-        self.folder.create(name).map(|file| self.file(file))
-    }
-
-    fn rename(&self, from: &str, to: &str) -> Result<()> {
-        tick(&self.left);
-        self.folder.rename(from, to)
-    }
-
-    fn remove(&self, name: &str) -> Result<()> {
-        self.folder.remove(name)
-    }
-
-    fn names(&self) -> Result<Vec<String>> {
-        self.folder.names()
-    }
-
-    fn sync(&self) -> Result<()> {
-        tick(&self.left);
-        self.folder.sync()
-    }
-}
-
-impl ReadAt for DeadlyFile {
-    fn len(&self) -> Result<u64> {
-        self.file.len()
-    }
-
-    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
-        self.file.read_at(position, dst)
-    }
-}
-
-impl WriteAt for DeadlyFile {
-    fn write_at(&self, position: u64, src: &[u8]) -> Result<()> {
-        tick(&self.left);
-        self.file.write_at(position, src)
-    }
-
-    fn set_len(&self, len: u64) -> Result<()> {
-        tick(&self.left);
-        self.file.set_len(len)
-    }
-
-    fn sync(&self) -> Result<()> {
-        tick(&self.left);
-        self.file.sync()
-    }
-
-    fn lock(&self) -> Result<()> {
-        self.file.lock()
-    }
-}
-
-/// The child's part; without its variables, as in an ordinary run, there is nothing to do.
-#[test]
-fn the_child_changes_a_file_until_it_is_killed() {
-    let Ok(folder) = std::env::var(FOLDER) else { return };
-    let scene = std::env::var(SCENE).unwrap();
-    let scene = SCENES.into_iter().find(|known| format!("{known:?}") == scene).unwrap();
-    let moment: u64 = std::env::var(MOMENT).unwrap().parse().unwrap();
-    let left = Arc::new(AtomicU64::new(moment));
-    let folder: Arc<dyn Dir> = Arc::new(Folder::open(Path::new(&folder)).unwrap());
-    let deadly = Arc::new(Deadly { folder, left });
-    let mut pack = PackReader::new().edit_in_dir(deadly, NAME).unwrap();
-    scene.change(&mut pack).unwrap();
+/// Changes the file of a folder, in a child that is killed at a moment.
+fn change_in_child(scene: Scene, folder: &Path, moment: usize) -> Outcome {
+    in_child(|| {
+        let folder = Arc::new(Folder::open(folder).unwrap());
+        let deadly = Killer::new(Moment::Before(moment)).folder(folder);
+        let pack = PackReader::new().edit_in_dir(deadly, NAME);
+        pack.and_then(|mut pack| scene.change(&mut pack)).is_ok()
+    })
 }
 
 /// Everything that a reader sees.
@@ -216,16 +118,9 @@ fn a_writer_killed_anywhere_leaves_the_old_state_or_the_new() {
             let folder = Scratch::new();
             let path = folder.path(NAME);
             scene.prepare(&path);
-            let status = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "the_child_changes_a_file_until_it_is_killed", "--quiet"])
-                .env(FOLDER, folder.folder())
-                .env(SCENE, format!("{scene:?}"))
-                .env(MOMENT, moment.to_string())
-                .stdout(std::process::Stdio::null())
-                .status()
-                .unwrap();
-            let killed = status.signal() == Some(KILLED);
-            assert!(killed || status.success(), "{scene:?} at {moment}: {status}");
+            let end = change_in_child(scene, folder.folder(), moment);
+            let killed = end == Outcome::Killed(KILLED);
+            assert!(killed || end == Outcome::Passed, "{scene:?} at {moment}: {end:?}");
             let found = seen(&path);
             assert!(found == old || found == new, "{scene:?} at {moment}: neither old nor new");
             if scene != Scene::Objects {
