@@ -1,18 +1,18 @@
 //! What a table is: its columns, rows, attributes.
 
-use std::fs;
 use std::path::Path;
 
-use superchunk::Value;
+use superchunk::{JsonStyle, Value};
 
-use super::Rows;
-use crate::failure::{Failure, Outcome};
+use super::{Rows, value_of};
+use crate::failure::Outcome;
 use crate::names::human;
 use crate::output::{self, Document, Table, numbers, object, ratio, rounded};
+use crate::verbs::pack::size_of_path;
 
 /// The document, or the text, that `info` prints.
 pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
-    let (nbytes, stored) = (data_len(rows), stored_len(path)?);
+    let (nbytes, stored) = (data_len(rows), size_of_path(path));
     if json {
         return document(rows, nbytes, stored).print();
     }
@@ -22,7 +22,7 @@ pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
     line("data", human(nbytes));
     line("stored", format!("{}, ratio {:.2}", human(stored), ratio(nbytes, stored)));
     for (name, value) in rows.attributes() {
-        line("attribute", format!("{name} = {}", shortened(&value)));
+        line("attribute", format!("{name} = {}", shortened(&value.to_text(JsonStyle::Spaced))));
     }
     let mut table = Table::new(["column", "type", "row", "rows a chunk"]);
     for column in rows.columns() {
@@ -39,7 +39,7 @@ pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
 /// What `ls` tells of it: format, bytes of data, bytes on disk, what it is.
 pub(crate) fn summary_line(rows: &Rows, path: &Path) -> Outcome<(u64, u64, String)> {
     let what = format!("{} rows, {}", rows.rows(), column_count(rows));
-    Ok((data_len(rows), stored_len(path)?, what))
+    Ok((data_len(rows), size_of_path(path), what))
 }
 
 fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
@@ -51,10 +51,8 @@ fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
             ("chunk_rows", column.chunk_rows.into()),
         ])
     });
-    let attributes = rows.attributes().into_iter().map(|(name, value)| {
-        let value = Value::from_json(&value).unwrap_or_else(|_| value.as_str().into());
-        (name.as_str().into(), value)
-    });
+    let attributes =
+        rows.attributes().into_iter().map(|(name, value)| (name.as_str().into(), value_of(&value)));
     Document::new("info")
         .with("path", rows.name.as_str())
         .with("format", rows.kind())
@@ -77,21 +75,6 @@ fn column_count(rows: &Rows) -> String {
 fn data_len(rows: &Rows) -> u64 {
     let row: u64 = rows.columns().iter().map(|column| column.row_size() as u64).sum();
     row.saturating_mul(rows.rows())
-}
-
-/// The bytes of all files of a folder; links are not followed.
-fn stored_len(path: &Path) -> Outcome<u64> {
-    let failed = |error| Failure::io("list it", path, error);
-    let mut len = 0;
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let metadata = entry.metadata().map_err(failed)?;
-        len += match metadata.is_dir() {
-            true => stored_len(&entry.path())?,
-            false => metadata.len(),
-        };
-    }
-    Ok(len)
 }
 
 /// Attributes of zipline are maps with thousands of keys.

@@ -1,19 +1,32 @@
 //! Tables and columns in folders: bcolz and blsk, opened as rows, whoever keeps them.
 
+mod append;
 mod array;
+mod attributes;
+mod check;
+mod convert;
+mod files;
+mod infer;
 mod info;
 mod print;
+mod records;
+mod sink;
 mod view;
 
+pub(crate) use append::append;
+pub(crate) use attributes::value_of;
+pub(crate) use convert::{Made, Request, convert};
 pub(crate) use info::{describe, summary_line};
 pub(crate) use print::{TableForm, Wanted, show};
+pub(crate) use records::TextForm;
+pub(crate) use sink::Sink;
 pub(crate) use view::ColumnView;
 
 use std::path::Path;
 
 use superchunk::detect::{self, Detected, Format};
 use superchunk::table::{Column, Source};
-use superchunk::{ErrorKind, Json, JsonStyle, OpenOptions, bcolz, blsk};
+use superchunk::{ErrorKind, Json, OpenOptions, bcolz, blsk};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -28,6 +41,8 @@ pub(crate) struct Rows {
     pub(crate) detected: Detected,
     kept: Kept,
     columns: Vec<Column>,
+    /// Whether one column of a table is meant.
+    is_picked: bool,
 }
 
 /// Who keeps the rows.
@@ -53,7 +68,8 @@ impl Rows {
             _ => return Ok(None),
         };
         let columns = kept.columns();
-        let rows = Self { name: path.display().to_string(), detected, kept, columns };
+        let name = path.display().to_string();
+        let rows = Self { name, detected, kept, columns, is_picked: false };
         rows.only(location.inner.as_deref()).map(Some)
     }
 
@@ -67,6 +83,7 @@ impl Rows {
             let known = format!("it has {}", known.join(", "));
             return Err(Failure::said(Exit::Failure, words).with_help(known));
         }
+        self.is_picked = known.contains(&inner);
         self.columns.retain(|column| column.name == inner || column.name.starts_with(&group));
         Ok(self)
     }
@@ -92,18 +109,21 @@ impl Rows {
     }
 
     /// What its users have kept with it.
-    pub(crate) fn attributes(&self) -> Vec<(String, String)> {
-        let of_json = |attrs: &Json| -> Vec<(String, String)> {
-            let entries = attrs.as_object().unwrap_or_default();
-            entries.iter().map(|(name, value)| (name.clone(), text(value))).collect()
-        };
-        let of_blsk = |(name, value): (&str, blsk::Attribute)| (name.to_owned(), value.to_string());
+    pub(crate) fn attributes(&self) -> Vec<(String, Json)> {
+        let of_json = |attrs: &Json| attrs.as_object().unwrap_or_default().to_vec();
+        let of_blsk =
+            |(name, value): (&str, blsk::Attribute)| (name.to_owned(), attributes::of_blsk(&value));
         match &self.kept {
             Kept::Table(table) => of_json(table.attrs()),
             Kept::Array(array) => of_json(array.attrs()),
             Kept::BlskTable(table) => table.attrs().map(of_blsk).collect(),
             Kept::BlskArray(array) => array.attrs().map(of_blsk).collect(),
         }
+    }
+
+    /// Whether it is an array, or one column of a table.
+    fn is_array(&self) -> bool {
+        self.is_picked || matches!(self.kept, Kept::Array(_) | Kept::BlskArray(_))
     }
 
     /// The word for what it is.
@@ -146,8 +166,4 @@ fn open_blsk(path: &Path, options: &OpenOptions) -> Outcome<Kept> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-fn text(value: &Json) -> String {
-    value.to_text(JsonStyle::Spaced)
 }

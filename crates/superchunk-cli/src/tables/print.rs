@@ -1,9 +1,9 @@
 //! Rows as text: lined up, CSV, JSON, Markdown.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 
-use superchunk::table::{Batch, Column, scan};
+use superchunk::table::{Batch, Column, Source, scan};
 use superchunk::{DKind, Value};
 
 use super::{ColumnView, Rows};
@@ -87,7 +87,14 @@ pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &C
     let find = |view: &ColumnView| rows.columns().iter().find(|column| column.name == view.name);
     let is_number = views.iter().map(|view| find(view).is_some_and(|found| view.is_number(found)));
     let columns: Vec<&Column> = views.iter().filter_map(find).collect();
-    let mut printer = RowPrinter::new(output::text(), form, &views, is_number.collect(), &columns);
+    let mut printer = RowPrinter::new(
+        output::text(),
+        &Failure::stdout,
+        form,
+        &views,
+        is_number.collect(),
+        &columns,
+    );
     let mut left = wanted.most.unwrap_or(u64::MAX);
     for batch in scan.batches()? {
         let batch = batch?;
@@ -103,8 +110,30 @@ pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &C
     printer.finish()
 }
 
+/// Writes all rows of some columns as CSV.
+pub(super) fn csv_of(
+    source: &dyn Source,
+    columns: &[Column],
+    out: &mut dyn Write,
+    failed: &dyn Fn(io::Error) -> Failure,
+    context: &Context,
+) -> Outcome {
+    let views = ColumnView::all(columns);
+    let names = columns.iter().map(|column| column.name.as_str());
+    let is_number = vec![false; columns.len()];
+    let listed: Vec<&Column> = columns.iter().collect();
+    let mut printer = RowPrinter::new(out, failed, TableForm::Csv, &views, is_number, &listed);
+    let scan = scan(source).columns(names).executor(context.executor()).limits(context.limits());
+    for batch in scan.batches()? {
+        let batch = batch?;
+        (0..batch.len()).try_for_each(|index| printer.row(&batch, index))?;
+    }
+    printer.finish()
+}
+
 struct RowPrinter<'a, W: Write> {
     out: W,
+    failed: &'a dyn Fn(io::Error) -> Failure,
     form: TableForm,
     views: &'a [ColumnView],
     is_number: Vec<bool>,
@@ -119,13 +148,15 @@ struct RowPrinter<'a, W: Write> {
 impl<'a, W: Write> RowPrinter<'a, W> {
     fn new(
         out: W,
+        failed: &'a dyn Fn(io::Error) -> Failure,
         form: TableForm,
         views: &'a [ColumnView],
         is_number: Vec<bool>,
         columns: &[&Column],
     ) -> Self {
         let is_bool = columns.iter().map(|column| column.dtype.kind() == DKind::Bool).collect();
-        Self { out, form, views, is_number, is_bool, waiting: Vec::new(), widths: None, count: 0 }
+        let (waiting, widths) = (Vec::new(), None);
+        Self { out, failed, form, views, is_number, is_bool, waiting, widths, count: 0 }
     }
 
     fn row(&mut self, batch: &Batch, index: usize) -> Outcome {
@@ -159,7 +190,7 @@ impl<'a, W: Write> RowPrinter<'a, W> {
                 format!("{before}{}", self.object(&cells))
             }
         };
-        self.out.write_all(line.as_bytes()).map_err(Failure::stdout)
+        self.out.write_all(line.as_bytes()).map_err(self.failed)
     }
 
     fn finish(mut self) -> Outcome {
@@ -171,7 +202,7 @@ impl<'a, W: Write> RowPrinter<'a, W> {
             (TableForm::Markdown, 0) => self.markdown_heading(),
             _ => String::new(),
         };
-        self.out.write_all(rest.as_bytes()).and_then(|()| self.out.flush()).map_err(Failure::stdout)
+        self.out.write_all(rest.as_bytes()).and_then(|()| self.out.flush()).map_err(self.failed)
     }
 
     /// Prints the heading and the rows that wait, now that the widths can be told.
@@ -189,7 +220,7 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         let mut text = self.line_up(&heading, &widths);
         waiting.iter().for_each(|row| text.push_str(&self.line_up(row, &widths)));
         self.widths = Some(widths);
-        self.out.write_all(text.as_bytes()).map_err(Failure::stdout)
+        self.out.write_all(text.as_bytes()).map_err(self.failed)
     }
 
     fn line_up(&self, cells: &[String], widths: &[usize]) -> String {

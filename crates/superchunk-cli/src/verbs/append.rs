@@ -17,19 +17,21 @@ use crate::objects::{self, RecordArgs};
 use crate::output::Document;
 use crate::packs;
 use crate::source::Source;
+use crate::tables::{self, Sink};
 
 const EXAMPLES: &str = "\
 Examples:
   superchunk append log.b2frame today.log more.b2frame     packed or plain
   tail -n 1000 live.log | superchunk append log.b2frame -
   superchunk append names.blp more.txt                     each line is an object
+  superchunk append quotes.bcolz today.csv                 or JSON-lines, by heading
 A crash, a full disk or Ctrl-C leaves the frame as it was.";
 
 /// The options of `append`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AppendArgs {
-    /// The frame or Bloscpack file
+    /// The frame, Bloscpack file or table
     frame: PathBuf,
     /// Files to append, or - for stdin
     #[arg(required = true, value_name = "FILE")]
@@ -39,6 +41,10 @@ pub(crate) struct AppendArgs {
 }
 
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
+    if let Some(sink) = Sink::edit(&args.frame, context)? {
+        let (added, rows) = tables::append(sink, &args.inputs, context)?;
+        return report_rows(args, added, rows, context);
+    }
     let format = detect::path(&args.frame)?.format;
     if format == Format::Bloscpack && !context.pack_reader().open(&args.frame)?.has_objects() {
         let (added, nbytes) = packs::append(&args.frame, &args.inputs, context)?;
@@ -83,6 +89,19 @@ fn report_objects(args: &AppendArgs, added: u64, count: u64, context: &Context) 
             .print();
     }
     context.tell(&format!("{path}: {added} objects appended, {count} in all"));
+    Ok(())
+}
+
+fn report_rows(args: &AppendArgs, added: u64, rows: u64, context: &Context) -> Outcome {
+    let path = args.frame.display().to_string();
+    if context.json() {
+        return Document::new("append")
+            .with("path", path)
+            .with("appended_rows", added)
+            .with("rows", rows)
+            .print();
+    }
+    context.tell(&format!("{path}: {added} rows appended, {rows} in all"));
     Ok(())
 }
 

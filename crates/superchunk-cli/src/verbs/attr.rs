@@ -19,6 +19,7 @@ use crate::location::Location;
 use crate::output::{self, Document};
 use crate::packs;
 use crate::summary::value_of;
+use crate::tables::{self, Rows, Sink};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,6 +73,10 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
         Action::Get { location, name } => get(location, name, context),
         Action::Set { frame: path, name, value } => {
             let value = json_or_text(value);
+            if let Some(mut sink) = Sink::edit(path, context)? {
+                sink.set_attr(name, &packs::json_of(&value)?)?;
+                return sink.close();
+            }
             if is_pack(path)? {
                 let value = packs::json_of(&value)?;
                 return packs::change(path, context, |json| Ok(json.set(name.as_str(), value)?));
@@ -82,6 +87,9 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
         }
         Action::Rm { frame: path, name } => {
             let missing = || missing(&path.display().to_string(), name);
+            if let Some(mut sink) = Sink::edit(path, context)? {
+                return if sink.remove_attr(name)? { sink.close() } else { Err(missing()) };
+            }
             if is_pack(path)? {
                 let rm = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
                 return packs::change(path, context, rm);
@@ -115,14 +123,27 @@ fn named(input: &Input) -> Outcome<(Named, Named)> {
 }
 
 fn list(location: &OsString, context: &Context) -> Outcome {
-    let input = Input::open(&Location::parse(location), context)?;
+    let location = Location::parse(location);
+    if let Some(rows) = Rows::open(&location, context)? {
+        return tell(&rows.name, of_rows(&rows), Vec::new(), context);
+    }
+    let input = Input::open(&location, context)?;
     let (attributes, layers) = named(&input)?;
+    tell(&input.name, attributes, layers, context)
+}
+
+fn of_rows(rows: &Rows) -> Named {
+    let attributes = rows.attributes().into_iter();
+    attributes.map(|(name, value)| (name, tables::value_of(&value))).collect()
+}
+
+fn tell(path: &str, attributes: Named, layers: Named, context: &Context) -> Outcome {
     if context.json() {
         let map = |entries: Named| {
             Value::Map(entries.into_iter().map(|(name, value)| (name.into(), value)).collect())
         };
         return Document::new("attr")
-            .with("path", input.name.as_str())
+            .with("path", path)
             .with("attributes", map(attributes))
             .with("metalayers", map(layers))
             .print();
@@ -136,8 +157,13 @@ fn list(location: &OsString, context: &Context) -> Outcome {
 }
 
 fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
-    let input = Input::open(&Location::parse(location), context)?;
-    let missing = || missing(&input.name, name);
+    let location = Location::parse(location);
+    let missing = || missing(&location.name(), name);
+    if let Some(rows) = Rows::open(&location, context)? {
+        let found = of_rows(&rows).into_iter().find(|(known, _)| known == name);
+        return print_value(name, found.ok_or_else(missing)?.1, context);
+    }
+    let input = Input::open(&location, context)?;
     let value = if let Some(pack) = input.pack() {
         let found = packs::attributes(pack).into_iter().find(|(known, _)| known == name);
         found.ok_or_else(missing)?.1
@@ -148,6 +174,10 @@ fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
             false => value_of(frame.metalayer(name).ok_or_else(missing)?),
         }
     };
+    print_value(name, value, context)
+}
+
+fn print_value(name: &str, value: Value, context: &Context) -> Outcome {
     if context.json() {
         return Document::new("attr").with("name", name).with("value", value).print();
     }

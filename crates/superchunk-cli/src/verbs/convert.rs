@@ -21,6 +21,7 @@ use crate::objects;
 use crate::output::{Document, ratio, rounded};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
+use crate::tables::{self, Made, Request, Rows, TextForm};
 use crate::target::Target;
 
 const EXAMPLES: &str = "\
@@ -28,7 +29,8 @@ Examples:
   superchunk convert a.b2frame b.b2frame -c lz4      other parameters
   superchunk convert a.b2frame folder --to sparse    chunks move as they are
   superchunk convert cube.npy cube.b2nd --chunks 10,200,300
-  superchunk convert old.blp new.b2frame             from Bloscpack, and back";
+  superchunk convert old.blp new.b2frame             from Bloscpack, and back
+  superchunk convert quotes.csv quotes.bcolz --dtype close=float32";
 
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,6 +49,14 @@ pub(crate) enum To {
     Npy,
     /// Plain bytes.
     Raw,
+    /// A folder of bcolz.
+    Bcolz,
+    /// A folder of blsk.
+    Blsk,
+    /// A folder with an array for each column of a table.
+    Columns,
+    /// A table as text.
+    Csv,
 }
 
 /// The options of `convert`.
@@ -57,7 +67,7 @@ pub(crate) struct ConvertArgs {
     input: OsString,
     /// Where to
     output: OsString,
-    /// frame, sparse, chunk, b2nd, blp, npy or raw; else its name tells
+    /// frame, sparse, chunk, b2nd, blp, npy, raw, bcolz, blsk, columns or csv
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     to: Option<To>,
     /// Axes of a chunk of an array, like 100,200
@@ -66,6 +76,9 @@ pub(crate) struct ConvertArgs {
     /// Axes of a block of an array
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     blocks: Vec<usize>,
+    /// Type of a column that comes as text; else its cells tell
+    #[arg(long, value_name = "COLUMN=TYPE")]
+    dtype: Vec<String>,
     /// Overwrite
     #[arg(short, long)]
     force: bool,
@@ -86,7 +99,16 @@ impl ConvertArgs {
 }
 
 pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
-    let input = Input::open(&Location::parse(&args.input), context)?;
+    let location = Location::parse(&args.input);
+    match table_of(args, &location, context)? {
+        Some(made) => to_table(args, &location, made, context),
+        None if args.dtype.is_empty() => to_other(args, &location, context),
+        None => Err(Failure::usage("--dtype is for columns that come as text")),
+    }
+}
+
+fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outcome {
+    let input = Input::open(location, context)?;
     if input.slice.is_some() {
         return Err(
             Failure::usage("convert takes all of its input").with_help("cut it with `unpack`")
@@ -140,8 +162,53 @@ pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
         }
         (To::Chunk, _) => to_chunk(&input, args, &target, context)?,
         (To::Npy | To::Raw, _) => to_bytes(&input, to, args, &target)?,
+        // These are tables, whatever they are made of.
+        (To::Bcolz | To::Blsk | To::Columns | To::Csv, _) => {}
     }
-    report(&input, &target, context)
+    report(&input.name, input.len(), &target, context)
+}
+
+/// What table is to be made, if it is one, or is made of one.
+fn table_of(args: &ConvertArgs, location: &Location, context: &Context) -> Outcome<Option<Made>> {
+    let is_table = Rows::open(location, context)?.is_some()
+        || location.path.as_ref().is_some_and(|path| TextForm::of_name(path).is_some());
+    let named = Made::of_name(&args.output);
+    Ok(match args.to {
+        Some(To::Bcolz) => Some(Made::Bcolz),
+        Some(To::Blsk) => Some(Made::Blsk),
+        Some(To::Columns) => Some(Made::Columns),
+        Some(To::Csv) => Some(Made::Csv),
+        Some(To::Npy) if is_table => Some(Made::Npy),
+        Some(To::B2nd) if is_table => Some(Made::B2nd),
+        Some(_) if is_table => {
+            let words = format!("`{}` is a table", location.name());
+            return Err(Failure::usage(words)
+                .with_help("it becomes bcolz, blsk, columns, csv or npy, PATH::COLUMN also b2nd"));
+        }
+        None if named.is_some() => named,
+        None if is_table => match Path::new(&args.output).extension().and_then(|s| s.to_str()) {
+            Some("npy") => Some(Made::Npy),
+            Some("b2nd") => Some(Made::B2nd),
+            _ => {
+                let words = format!("what is `{}` to be?", args.output.to_string_lossy());
+                let help = "say it with --to bcolz, blsk, columns, csv, npy or b2nd";
+                return Err(Failure::usage(words).with_help(help));
+            }
+        },
+        _ => None,
+    })
+}
+
+fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Context) -> Outcome {
+    if location.slice.is_some() {
+        return Err(Failure::usage("convert takes all rows")
+            .with_help("`cat PATH@10:20 --format csv` shows some"));
+    }
+    let target = Target::parse(&args.output);
+    let request =
+        Request { made, dtypes: &args.dtype, encoding: &args.encoding, force: args.force };
+    let nbytes = tables::convert(location, &target, &request, context)?;
+    report(&location.name(), nbytes, &target, context)
 }
 
 /// What the name of the output says.
@@ -280,18 +347,18 @@ fn to_bytes(input: &Input, to: To, args: &ConvertArgs, target: &Target) -> Outco
     })
 }
 
-fn report(input: &Input, target: &Target, context: &Context) -> Outcome {
+fn report(name: &str, nbytes: u64, target: &Target, context: &Context) -> Outcome {
     let Target::Path(path) = target else { return Ok(()) };
     let stored = size_of_path(path);
     if context.json() {
         return Document::new("convert")
-            .with("path", input.name.as_str())
+            .with("path", name)
             .with("output", target.name())
-            .with("nbytes", input.len())
+            .with("nbytes", nbytes)
             .with("stored", stored)
-            .with("ratio", rounded(ratio(input.len(), stored)))
+            .with("ratio", rounded(ratio(nbytes, stored)))
             .print();
     }
-    context.tell(&format!("{} -> {}: {}", input.name, target.name(), human(stored)));
+    context.tell(&format!("{name} -> {}: {}", target.name(), human(stored)));
     Ok(())
 }

@@ -321,7 +321,11 @@ pub(crate) fn size_of_path(path: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(path) else {
         return std::fs::metadata(path).map_or(0, |found| found.len());
     };
-    let lens = entries.flatten().filter_map(|entry| Some(entry.metadata().ok()?.len()));
+    // Links are not followed.
+    let lens = entries.flatten().filter_map(|entry| match entry.metadata().ok()? {
+        found if found.is_dir() => Some(size_of_path(&entry.path())),
+        found => Some(found.len()),
+    });
     lens.sum()
 }
 

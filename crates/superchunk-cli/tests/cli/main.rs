@@ -25,6 +25,7 @@ mod pipes;
 mod repack;
 mod salvage;
 mod shell;
+mod table_changes;
 mod tables;
 mod tune;
 mod unpack;

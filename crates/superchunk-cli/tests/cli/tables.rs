@@ -168,6 +168,14 @@ fn zipline_prices_are_shown_right() {
         "",
         0,
     );
+    let line = format!("cat {} --cols day:datetime64[s],close/1000 --where", bundle.display());
+    let asset = shell.run_with(&line, "id == 3 and close > 0").succeeds();
+    let lines: Vec<&str> = asset.text().lines().collect();
+    // What NumPy finds in the arrays that bcolz gives.
+    assert_eq!(lines.len(), 1 + 2494);
+    let cells = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(cells(lines[1]), "2004-01-02T00:00:00 34.29");
+    assert_eq!(cells(lines[2494]), "2013-10-29T00:00:00 13.86");
     let listed = shell.run(&format!("ls {}", bundle.display())).succeeds();
     assert!(listed.text().contains("24646 rows, 7 columns"), "{}", listed.text());
 }

@@ -33,6 +33,7 @@ mod sidecar;
 mod sort;
 mod source;
 mod suggest;
+mod text;
 mod values;
 
 pub use aggregate::Summary;
@@ -46,3 +47,4 @@ pub use scan::{Batch, Batches, ColumnData, Scan, ScanStats, scan};
 pub use sidecar::{BoundsFile, ChunkToken};
 pub use sort::SortBy;
 pub use source::{Column, Source};
+pub use text::parse_item;

@@ -9,7 +9,7 @@ const DAY: i128 = 86_400 * SECOND;
 
 /// A moment, exactly: attoseconds, of which a day has 8.64 × 10²².
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(in crate::table) struct Moment {
     year: i128,
     month: i128,
     day: i128,
@@ -19,7 +19,7 @@ pub(super) struct Moment {
 impl Moment {
     /// Reads ISO 8601: a year, and as much of month, day, hour, minute, second and fraction as there
     /// is. A `Z` at the end changes nothing, since moments have no time zone.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(in crate::table) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (date, time) = match text.find(['T', ' ']) {
             Some(at) => (text.get(..at)?, Some(text.get(at + 1..)?)),
@@ -40,7 +40,7 @@ impl Moment {
     }
 
     /// Where it lies on the scale of a unit.
-    pub(super) fn threshold(self, unit: TimeUnit) -> Option<Threshold> {
+    pub(in crate::table) fn threshold(self, unit: TimeUnit) -> Option<Threshold> {
         let whole_day = self.of_day == 0;
         let whole_month = whole_day && self.day == 1;
         let (count, exact) = match unit.base {
@@ -58,7 +58,7 @@ impl Moment {
 }
 
 /// Reads a whole number and a unit, `90s` or `3 days`, onto the scale of another unit.
-pub(super) fn duration(text: &str, unit: TimeUnit) -> Option<Threshold> {
+pub(in crate::table) fn duration(text: &str, unit: TimeUnit) -> Option<Threshold> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '-' && c != '+')?;
     let (count, word) = text.split_at_checked(digits)?;

@@ -16,9 +16,9 @@ pub(super) enum Test {
 
 /// A constant on the scale of integers: the integer at or below it, and whether it is just that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Threshold {
-    pub(super) floor: i128,
-    pub(super) exact: bool,
+pub(in crate::table) struct Threshold {
+    pub(in crate::table) floor: i128,
+    pub(in crate::table) exact: bool,
 }
 
 const NO_INT: Test = Test::Int { low: 1, high: 0 };

@@ -1,0 +1,321 @@
+//! Tables made of tables, arrays and text, and written as such.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use superchunk::table::{Column, Source};
+use superchunk::{DKind, DType, npy};
+
+use super::files::FileSource;
+use super::infer::infer;
+use super::records::{Records, TextForm};
+use super::sink::{Schema, Sink};
+use super::{Rows, print};
+use crate::context::Context;
+use crate::encoding::EncodingArgs;
+use crate::failure::{Failure, Outcome};
+use crate::location::Location;
+use crate::replace::{Scratch, replace};
+use crate::target::Target;
+
+/// What a table becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Made {
+    Bcolz,
+    Blsk,
+    /// A folder with a frame for each column.
+    Columns,
+    Csv,
+    Npy,
+    /// One array.
+    B2nd,
+}
+
+impl Made {
+    /// What the name of the output tells.
+    pub(crate) fn of_name(output: &OsStr) -> Option<Self> {
+        match Path::new(output).extension()?.to_str()? {
+            "bcolz" => Some(Self::Bcolz),
+            "blsk" => Some(Self::Blsk),
+            "csv" => Some(Self::Csv),
+            _ => None,
+        }
+    }
+}
+
+/// How it is to be made.
+pub(crate) struct Request<'a> {
+    pub(crate) made: Made,
+    pub(crate) dtypes: &'a [String],
+    pub(crate) encoding: &'a EncodingArgs,
+    pub(crate) force: bool,
+}
+
+/// Who gives the rows.
+enum Feed {
+    Rows(Rows),
+    Files(FileSource),
+    Text { path: PathBuf, form: TextForm, _kept: Option<Scratch> },
+}
+
+/// Converts; tells how many bytes the rows have.
+pub(crate) fn convert(
+    location: &Location,
+    target: &Target,
+    request: &Request<'_>,
+    context: &Context,
+) -> Outcome<u64> {
+    let (feed, schema) = open(location, request, context)?;
+    let nbytes = schema.columns.iter().map(|column| column.row_size() as u64).sum::<u64>();
+    let nbytes = nbytes.saturating_mul(schema.rows);
+    let feed = &feed;
+    match (request.made, target) {
+        (Made::Csv, _) => to_csv(feed, &schema, target, request, context)?,
+        (Made::Npy, _) => to_npy(feed, &schema, target, request.force)?,
+        (made, Target::Path(path)) => replace(path, request.force, |temporary| {
+            let encoding = request.encoding;
+            let mut sink = match made {
+                Made::Blsk => Sink::blsk(temporary, &schema, encoding, context)?,
+                Made::Columns => Sink::frames(temporary, &schema, true, encoding, context)?,
+                Made::B2nd => Sink::frames(temporary, &schema, false, encoding, context)?,
+                _ => Sink::bcolz(temporary, &schema, encoding, context)?,
+            };
+            for (name, value) in &schema.attributes {
+                sink.set_attr(name, value)?;
+            }
+            let mut progress = context.progress("converting", Some(nbytes));
+            feed.batches(&schema, &mut |parts, first| {
+                progress.add(parts.iter().map(Vec::len).sum());
+                sink.put(&schema.columns, parts, first)
+            })?;
+            sink.close()
+        })?,
+        _ => return Err(Failure::usage("a table is made in a folder, not in a pipe")),
+    }
+    Ok(nbytes)
+}
+
+fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcome<(Feed, Schema)> {
+    let (feed, mut schema) = opened(location, request.dtypes, context)?;
+    let is_text = matches!(feed, Feed::Text { .. });
+    if !is_text && !request.dtypes.is_empty() {
+        return Err(Failure::usage("--dtype is for columns that come as text"));
+    }
+    if request.made == Made::Csv && is_text {
+        return Err(Failure::usage("text is made of tables, not of text"));
+    }
+    if request.made == Made::B2nd {
+        if schema.columns.len() != 1 {
+            let help = "take one as PATH::COLUMN, or make a folder with --to columns";
+            return Err(Failure::usage("an array has one column").with_help(help));
+        }
+        schema.is_array = true;
+    }
+    Ok((feed, schema))
+}
+
+fn opened(location: &Location, dtypes: &[String], context: &Context) -> Outcome<(Feed, Schema)> {
+    if let Some(rows) = Rows::open(location, context)? {
+        let schema = Schema {
+            columns: rows.columns().to_vec(),
+            rows: rows.rows(),
+            is_array: rows.is_array(),
+            attributes: rows.attributes(),
+        };
+        return Ok((Feed::Rows(rows), schema));
+    }
+    if let Some((path, form, kept)) = text_of(location)? {
+        let (columns, rows) = infer(&mut Records::open(&path, Some(form))?, dtypes)?;
+        let schema = Schema { columns, rows, is_array: false, attributes: Vec::new() };
+        return Ok((Feed::Text { path, form, _kept: kept }, schema));
+    }
+    let folder = location.path.as_ref().filter(|path| path.is_dir());
+    let columns = match folder {
+        Some(folder) => FileSource::of_folder(folder, context)?,
+        None => None,
+    };
+    let (source, is_table) = match columns {
+        Some(source) => (source, true),
+        None => FileSource::of_file(location, context)?,
+    };
+    let columns = source.columns().to_vec();
+    let (rows, attributes) = (source.rows(), Vec::new());
+    Ok((Feed::Files(source), Schema { columns, rows, is_array: !is_table, attributes }))
+}
+
+/// A file of text, which is read twice; stdin is kept meanwhile.
+fn text_of(location: &Location) -> Outcome<Option<(PathBuf, TextForm, Option<Scratch>)>> {
+    if let Some(path) = &location.path {
+        let form = TextForm::of_name(path).filter(|_| path.is_file());
+        return Ok(form.map(|form| (path.clone(), form, None)));
+    }
+    let kept = Scratch::new();
+    let path = kept.path().to_owned();
+    let failed = |error| Failure::io("keep the input in it", &path, error);
+    let mut file = std::fs::File::create_new(&path).map_err(failed)?;
+    std::io::copy(&mut std::io::stdin(), &mut file).map_err(failed)?;
+    Ok(Some((path, TextForm::Csv, Some(kept))))
+}
+
+impl Feed {
+    fn source(&self) -> Option<Box<dyn Source + '_>> {
+        match self {
+            Self::Rows(rows) => Some(rows.source()),
+            Self::Files(files) => Some(Box::new(Borrowed(files))),
+            Self::Text { .. } => None,
+        }
+    }
+
+    /// Calls `take` with the bytes of the columns, and the number of the first row.
+    fn batches(
+        &self,
+        schema: &Schema,
+        take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
+    ) -> Outcome {
+        let Some(source) = self.source() else { return self.text_batches(schema, take) };
+        each_batch(&*source, schema, take)
+    }
+
+    fn text_batches(
+        &self,
+        schema: &Schema,
+        take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
+    ) -> Outcome {
+        let Self::Text { path, form, .. } = self else { return Ok(()) };
+        let mut records = Records::open(path, Some(*form))?;
+        let order: Vec<usize> = (0..schema.columns.len()).collect();
+        records_batches(&mut records, &schema.columns, &order, schema.batch(), take).map(drop)
+    }
+}
+
+/// Reads rows of text to their end; tells how many there were.
+pub(super) fn records_batches(
+    records: &mut Records,
+    columns: &[Column],
+    order: &[usize],
+    batch: u64,
+    take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
+) -> Outcome<u64> {
+    let mut parts = vec![Vec::new(); columns.len()];
+    let (mut first, mut count) = (0, 0);
+    while let Some(cells) = records.next()? {
+        records.items(columns, order, &cells, &mut parts)?;
+        count += 1;
+        if count == batch {
+            take(&parts, first)?;
+            parts.iter_mut().for_each(Vec::clear);
+            (first, count) = (first + count, 0);
+        }
+    }
+    if count > 0 {
+        take(&parts, first)?;
+    }
+    Ok(first + count)
+}
+
+/// Reads all rows of the wanted columns.
+pub(super) fn each_batch(
+    source: &dyn Source,
+    schema: &Schema,
+    take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
+) -> Outcome {
+    let place = |column: &Column| source.columns().iter().position(|c| c.name == column.name);
+    let mut first = 0;
+    while first < schema.rows {
+        let stop = schema.rows.min(first + schema.batch());
+        let mut parts = Vec::with_capacity(schema.columns.len());
+        for column in &schema.columns {
+            let rows = usize::try_from(stop - first).unwrap_or(usize::MAX);
+            let mut bytes = vec![0; rows.saturating_mul(column.row_size())];
+            source.read(place(column).unwrap_or(usize::MAX), first..stop, &mut bytes)?;
+            parts.push(bytes);
+        }
+        take(&parts, first)?;
+        first = stop;
+    }
+    Ok(())
+}
+
+fn to_csv(
+    feed: &Feed,
+    schema: &Schema,
+    target: &Target,
+    request: &Request<'_>,
+    context: &Context,
+) -> Outcome {
+    let Some(source) = feed.source() else { return Ok(()) };
+    let failed = |error| target.failed(error);
+    let write =
+        |out: &mut dyn Write| print::csv_of(&*source, &schema.columns, out, &failed, context);
+    match target {
+        Target::Stdout => write(&mut crate::output::text()),
+        _ => target.write(request.force, write),
+    }
+}
+
+/// An array of plain items, or of structures.
+fn to_npy(feed: &Feed, schema: &Schema, target: &Target, force: bool) -> Outcome {
+    let header = match (schema.is_array, schema.columns.as_slice()) {
+        (true, [column]) => {
+            let sides = column.row_shape.iter().map(|side| *side as u64);
+            let shape: Vec<u64> = std::iter::once(schema.rows).chain(sides).collect();
+            npy::write_header(&column.dtype, &shape)
+        }
+        _ => npy::write_header(&structure(&schema.columns)?, &[schema.rows]),
+    };
+    let sizes: Vec<usize> = schema.columns.iter().map(Column::row_size).collect();
+    target.write(force, |out: &mut dyn Write| {
+        out.write_all(&header).map_err(|error| target.failed(error))?;
+        feed.batches(schema, &mut |parts, _| {
+            let rows = parts.first().zip(sizes.first()).map_or(0, |(part, size)| part.len() / size);
+            let mut bytes = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+            for row in 0..rows {
+                for (part, size) in parts.iter().zip(&sizes) {
+                    bytes.extend(part.get(row * size..(row + 1) * size).unwrap_or_default());
+                }
+            }
+            out.write_all(&bytes).map_err(|error| target.failed(error))
+        })
+    })
+}
+
+/// The structure that a row is.
+fn structure(columns: &[Column]) -> Outcome<DType> {
+    let fields = columns.iter().map(|column| {
+        let name = column.name.replace('\\', "\\\\").replace('\'', "\\'");
+        let dtype = match column.dtype.kind() {
+            DKind::Struct => column.dtype.to_string(),
+            _ => format!("'{}'", column.dtype),
+        };
+        let sides: String = column.row_shape.iter().map(|side| format!("{side},")).collect();
+        match sides.is_empty() {
+            true => format!("('{name}', {dtype})"),
+            false => format!("('{name}', {dtype}, ({sides}))"),
+        }
+    });
+    let text = format!("[{}]", fields.collect::<Vec<_>>().join(", "));
+    Ok(DType::parse(&text)?)
+}
+
+/// A source that someone else has.
+struct Borrowed<'a>(&'a FileSource);
+
+impl Source for Borrowed<'_> {
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    fn columns(&self) -> &[Column] {
+        self.0.columns()
+    }
+
+    fn read(
+        &self,
+        column: usize,
+        rows: std::ops::Range<u64>,
+        dst: &mut [u8],
+    ) -> superchunk::Result<()> {
+        self.0.read(column, rows, dst)
+    }
+}

@@ -1,0 +1,132 @@
+//! Arrays in files as tables: a column each, or a column for each field of a structure.
+
+use std::ops::Range;
+use std::path::Path;
+
+use superchunk::table::{Column, Source};
+use superchunk::{DKind, DType, Error, Result};
+
+use super::array::VALUES;
+use crate::arrays::Array;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::input::{Content, Input};
+use crate::location::Location;
+use crate::values::parse_dtype;
+
+/// Arrays of equally many rows.
+pub(super) struct FileSource {
+    arrays: Vec<Array>,
+    columns: Vec<Column>,
+    /// Which array a column is in, and where in its rows.
+    places: Vec<(usize, usize)>,
+    rows: u64,
+}
+
+impl FileSource {
+    /// The array of a file. A structure gives a column for each of its fields; tells whether it is one.
+    pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<(Self, bool)> {
+        let input = Input::open(location, context)?;
+        let Content::Array(array) = input.content else {
+            return Err(Failure::usage(format!("`{}` is no array", location.name()))
+                .with_help("tables are made of tables, arrays, CSV and JSON-lines"));
+        };
+        let mut source = Self::empty();
+        let dtype = parse_dtype(&array.dtype())?;
+        let is_structure = dtype.kind() == DKind::Struct && array.shape().len() == 1;
+        source.add(VALUES, array, dtype)?;
+        Ok((source, is_structure))
+    }
+
+    /// The `.b2nd` files of a folder, by name; `None` if there are none.
+    pub(super) fn of_folder(folder: &Path, context: &Context) -> Outcome<Option<Self>> {
+        let failed = |error| Failure::io("list it", folder, error);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.extension().is_some_and(|suffix| suffix == "b2nd") {
+                names.push(path);
+            }
+        }
+        names.sort();
+        let mut source = Self::empty();
+        for path in &names {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let input = Input::open(&Location::whole(Some(path.clone())), context)?;
+            let Content::Array(array) = input.content else {
+                return Err(Failure::usage(format!("`{}` is no array", path.display())));
+            };
+            let dtype = parse_dtype(&array.dtype())?;
+            source.add(&name, array, dtype)?;
+        }
+        Ok((!names.is_empty()).then_some(source))
+    }
+
+    fn empty() -> Self {
+        Self { arrays: Vec::new(), columns: Vec::new(), places: Vec::new(), rows: 0 }
+    }
+
+    fn add(&mut self, name: &str, array: Array, dtype: DType) -> Outcome {
+        let Some((rows, sides)) = array.shape().split_first() else {
+            return Err(Failure::usage(format!("`{name}` has no axes, and so no rows")));
+        };
+        if !self.arrays.is_empty() && *rows != self.rows {
+            let words = format!("`{name}` has {rows} rows, those before it have {}", self.rows);
+            return Err(Failure::usage(words));
+        }
+        self.rows = *rows;
+        let number = self.arrays.len();
+        if dtype.kind() == DKind::Struct && sides.is_empty() {
+            for field in dtype.fields() {
+                let column = Column::new(field.name(), field.dtype().clone());
+                self.columns.push(column.with_row_shape(field.shape()));
+                self.places.push((number, field.offset()));
+            }
+        } else {
+            let sides: Vec<usize> =
+                sides.iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
+            self.columns.push(Column::new(name, dtype).with_row_shape(&sides));
+            self.places.push((number, 0));
+        }
+        self.arrays.push(array);
+        Ok(())
+    }
+}
+
+impl Source for FileSource {
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn read(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        let missing = || Error::invalid(format!("there is no column {column}"));
+        let (number, offset) = *self.places.get(column).ok_or_else(missing)?;
+        let array = self.arrays.get(number).ok_or_else(missing)?;
+        let size = self.columns.get(column).ok_or_else(missing)?.row_size();
+        let wide = array.row();
+        let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+        let range = rows.start * wide as u64..rows.end * wide as u64;
+        let read = |dst: &mut [u8]| array.read(range, dst).map_err(library);
+        if wide == size {
+            let len = count.saturating_mul(size);
+            return read(dst.get_mut(..len).ok_or_else(|| Error::invalid("too little room"))?);
+        }
+        let mut whole = vec![0; count.saturating_mul(wide)];
+        read(&mut whole)?;
+        for (row, to) in whole.chunks_exact(wide).zip(dst.chunks_exact_mut(size.max(1))) {
+            to.copy_from_slice(row.get(offset..offset + size).ok_or_else(missing)?);
+        }
+        Ok(())
+    }
+}
+
+fn library(failure: Failure) -> Error {
+    match failure {
+        Failure::Library(error) => error,
+        _ => Error::invalid("the array cannot be read"),
+    }
+}

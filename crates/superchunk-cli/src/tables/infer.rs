@@ -1,0 +1,138 @@
+//! The types of columns that come as text.
+
+use superchunk::DType;
+use superchunk::table::{Column, parse_item};
+
+use super::records::Records;
+use crate::failure::{Failure, Outcome};
+use crate::values::parse_dtype;
+
+/// The types that are tried, in this order, before text. The first two and the fourth have no missing
+/// value.
+const TRIED: [(&str, Kind); 7] = [
+    ("<i8", Kind::Whole),
+    ("<u8", Kind::Whole),
+    ("<f8", Kind::Float),
+    ("|b1", Kind::Truth),
+    ("<M8[D]", Kind::Moment),
+    ("<M8[s]", Kind::Moment),
+    ("<M8[us]", Kind::Moment),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Whole,
+    Float,
+    Truth,
+    Moment,
+}
+
+/// What the cells of a column can be.
+struct Guess {
+    possible: Vec<(DType, Kind)>,
+    has_empty: bool,
+    has_value: bool,
+    is_ascii: bool,
+    bytes: usize,
+    letters: usize,
+}
+
+/// The columns of rows of text, and how many rows there are; `given` are `NAME=TYPE`.
+pub(super) fn infer(records: &mut Records, given: &[String]) -> Outcome<(Vec<Column>, u64)> {
+    let given = given.iter().map(|text| pair(text)).collect::<Outcome<Vec<_>>>()?;
+    if let Some((name, _)) = given.iter().find(|(name, _)| !records.names.contains(name)) {
+        return Err(Failure::usage(format!("there is no column `{name}`"))
+            .with_help(format!("the columns are {}", records.names.join(", "))));
+    }
+    let mut guesses = Vec::new();
+    for _ in &records.names {
+        guesses.push(Guess::new()?);
+    }
+    let mut rows = 0;
+    while let Some(cells) = records.next()? {
+        guesses.iter_mut().zip(&cells).for_each(|(guess, cell)| guess.see(cell));
+        rows += 1;
+    }
+    let columns = records.names.iter().zip(guesses).map(|(name, guess)| {
+        let told = given.iter().find(|(known, _)| known == name).map(|(_, dtype)| dtype.clone());
+        Ok(Column::new(name, told.map_or_else(|| guess.dtype(), Ok)?))
+    });
+    Ok((columns.collect::<Outcome<_>>()?, rows))
+}
+
+fn pair(text: &str) -> Outcome<(String, DType)> {
+    let Some((name, dtype)) = text.split_once('=') else {
+        return Err(Failure::usage(format!("`{text}` is not like close=float32")));
+    };
+    Ok((name.to_owned(), parse_dtype(dtype)?))
+}
+
+impl Guess {
+    fn new() -> Outcome<Self> {
+        let mut possible = Vec::new();
+        for (text, kind) in TRIED {
+            possible.push((DType::parse(text)?, kind));
+        }
+        let (has_empty, has_value, is_ascii) = (false, false, true);
+        Ok(Self { possible, has_empty, has_value, is_ascii, bytes: 0, letters: 0 })
+    }
+
+    fn see(&mut self, cell: &str) {
+        self.bytes = self.bytes.max(cell.len());
+        self.letters = self.letters.max(cell.chars().count());
+        self.is_ascii &= cell.is_ascii();
+        let text = cell.trim();
+        if text.is_empty() {
+            self.has_empty = true;
+            return;
+        }
+        self.has_value = true;
+        let fits = |dtype: &DType, kind: Kind| match kind {
+            Kind::Whole => text.parse::<i128>().is_ok() && parse_item(dtype, text).is_ok(),
+            Kind::Moment => (text == "NaT" || text.len() >= 10) && parse_item(dtype, text).is_ok(),
+            _ => parse_item(dtype, text).is_ok(),
+        };
+        self.possible.retain(|(dtype, kind)| fits(dtype, *kind));
+    }
+
+    fn dtype(&self) -> Outcome<DType> {
+        let lacks = |kind: Kind| matches!(kind, Kind::Whole | Kind::Truth);
+        let has_missing = self.has_empty || !self.has_value;
+        let mut fitting = self.possible.iter().filter(|(_, kind)| !(has_missing && lacks(*kind)));
+        match fitting.next() {
+            Some((dtype, _)) => Ok(dtype.clone()),
+            None if self.is_ascii => Ok(DType::parse(&format!("|S{}", self.bytes.max(1)))?),
+            None => Ok(DType::parse(&format!("<U{}", self.letters.max(1)))?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guessed(cells: &[&str]) -> String {
+        let mut guess = Guess::new().unwrap();
+        cells.iter().for_each(|cell| guess.see(cell));
+        guess.dtype().unwrap().to_string()
+    }
+
+    #[test]
+    fn the_narrowest_type_that_holds_all_cells_is_taken() {
+        assert_eq!(guessed(&["1", "-2"]), "<i8");
+        assert_eq!(guessed(&["1", "18446744073709551615"]), "<u8");
+        assert_eq!(guessed(&["1", ""]), "<f8");
+        assert_eq!(guessed(&["1.0", "2"]), "<f8");
+        assert_eq!(guessed(&["1", "nan"]), "<f8");
+        assert_eq!(guessed(&["true", "False"]), "|b1");
+        assert_eq!(guessed(&["true", ""]), "|S4");
+        assert_eq!(guessed(&["2024-02-29", "NaT"]), "<M8[D]");
+        assert_eq!(guessed(&["2024-02"]), "|S7");
+        assert_eq!(guessed(&["2024-02-29", ""]), "<M8[D]");
+        assert_eq!(guessed(&["2024-02-29", "2024-03-01T10:00:00"]), "<M8[s]");
+        assert_eq!(guessed(&["2024-03-01 10:00:00.5"]), "<M8[us]");
+        assert_eq!(guessed(&["abc", "de"]), "|S3");
+        assert_eq!(guessed(&["äbc", "12"]), "<U3");
+        assert_eq!(guessed(&[""]), "<f8");
+    }
+}

@@ -1,0 +1,180 @@
+//! Rows that come as text: CSV with headings, or an object of JSON on each line.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use superchunk::table::{Column, parse_item};
+use superchunk::{Json, JsonStyle};
+
+use crate::failure::{Exit, Failure, Outcome};
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextForm {
+    Csv,
+    Jsonl,
+}
+
+impl TextForm {
+    /// What the name of a file tells.
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "csv" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::Jsonl),
+            _ => None,
+        }
+    }
+}
+
+/// Rows as they come.
+pub(super) struct Records {
+    name: String,
+    /// The headings; those of JSON are the keys of the first object.
+    pub(super) names: Vec<String>,
+    reader: Reader,
+    row: u64,
+}
+
+enum Reader {
+    Csv(Box<csv::Reader<Box<dyn Read>>>),
+    Jsonl { lines: Box<dyn BufRead>, first: Option<Json> },
+}
+
+impl Records {
+    /// Opens a file, or stdin if it is `-`; without a form its first byte tells.
+    pub(super) fn open(path: &Path, form: Option<TextForm>) -> Outcome<Self> {
+        let (input, name): (Box<dyn Read>, String) = match path.to_str() {
+            Some("-") => (Box::new(io::stdin()), "stdin".to_owned()),
+            _ => {
+                let file = File::open(path);
+                let file = file.map_err(|error| Failure::io("open it for reading", path, error))?;
+                (Box::new(file), path.display().to_string())
+            }
+        };
+        let mut input = BufReader::with_capacity(1 << 16, input);
+        let start = input.fill_buf().map_err(|error| Failure::io("read it", path, error))?;
+        let is_object = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        let form = form.unwrap_or(if is_object { TextForm::Jsonl } else { TextForm::Csv });
+        let mut records = match form {
+            TextForm::Csv => {
+                let input: Box<dyn Read> = Box::new(input);
+                let reader = Reader::Csv(Box::new(csv::Reader::from_reader(input)));
+                Self { name, names: Vec::new(), reader, row: 0 }
+            }
+            TextForm::Jsonl => {
+                let reader = Reader::Jsonl { lines: Box::new(input), first: None };
+                Self { name, names: Vec::new(), reader, row: 0 }
+            }
+        };
+        records.read_names()?;
+        Ok(records)
+    }
+
+    fn read_names(&mut self) -> Outcome {
+        match &mut self.reader {
+            Reader::Csv(reader) => {
+                let headings = reader.headers().map_err(|error| wrong(&self.name, &error))?;
+                self.names = headings.iter().map(|name| name.trim().to_owned()).collect();
+            }
+            Reader::Jsonl { lines, first } => {
+                *first = next_object(&mut **lines, &self.name, 1)?;
+                let entries = first.as_ref().and_then(Json::as_object).unwrap_or_default();
+                self.names = entries.iter().map(|(name, _)| name.clone()).collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells of the next row, in the order of the names.
+    pub(super) fn next(&mut self) -> Outcome<Option<Vec<String>>> {
+        self.row += 1;
+        match &mut self.reader {
+            Reader::Csv(reader) => {
+                let mut record = csv::StringRecord::new();
+                let found = reader.read_record(&mut record);
+                let found = found.map_err(|error| wrong(&self.name, &error))?;
+                Ok(found.then(|| record.iter().map(str::to_owned).collect()))
+            }
+            Reader::Jsonl { lines, first } => {
+                let object = match first.take() {
+                    Some(object) => Some(object),
+                    None => next_object(&mut **lines, &self.name, self.row)?,
+                };
+                let Some(object) = object else { return Ok(None) };
+                let entries = object.as_object().unwrap_or_default();
+                let known = |name: &String| self.names.contains(name);
+                if let Some((name, _)) = entries.iter().find(|(name, _)| !known(name)) {
+                    let words = format!("row {} has a `{name}`, the first one has not", self.row);
+                    return Err(wrong(&self.name, &words));
+                }
+                Ok(Some(self.names.iter().map(|name| cell(object.get(name))).collect()))
+            }
+        }
+    }
+
+    /// A row as bytes of columns; `order` tells which cell each column has.
+    pub(super) fn items(
+        &self,
+        columns: &[Column],
+        order: &[usize],
+        cells: &[String],
+        parts: &mut [Vec<u8>],
+    ) -> Outcome {
+        for ((column, place), part) in columns.iter().zip(order).zip(parts) {
+            let text = cells.get(*place).map(String::as_str).unwrap_or_default();
+            let bytes = row_bytes(column, text).map_err(|error| {
+                let words = format!("row {}, column `{}`: {error}", self.row, column.name);
+                wrong(&self.name, &words).with_help("`--dtype COLUMN=TYPE` gives it another type")
+            })?;
+            part.extend_from_slice(&bytes);
+        }
+        Ok(())
+    }
+}
+
+/// A row of a column; arrays are written as `[1, 2]`.
+fn row_bytes(column: &Column, text: &str) -> superchunk::Result<Vec<u8>> {
+    if column.row_shape.is_empty() {
+        return parse_item(&column.dtype, text);
+    }
+    let plain: String = text.chars().filter(|c| !matches!(c, '[' | ']')).collect();
+    let mut bytes = Vec::with_capacity(column.row_size());
+    for item in plain.split(',') {
+        bytes.extend(parse_item(&column.dtype, item.trim())?);
+    }
+    if bytes.len() == column.row_size() {
+        return Ok(bytes);
+    }
+    let shape = &column.row_shape;
+    Err(superchunk::Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
+}
+
+fn next_object(lines: &mut dyn BufRead, name: &str, row: u64) -> Outcome<Option<Json>> {
+    let mut line = String::new();
+    while line.trim().is_empty() {
+        line.clear();
+        let read = lines.read_line(&mut line);
+        if read.map_err(|error| Failure::io("read it", Path::new(name), error))? == 0 {
+            return Ok(None);
+        }
+    }
+    let object = Json::parse(&line).map_err(|error| wrong(name, &format!("row {row}: {error}")))?;
+    match object.as_object() {
+        Some(_) => Ok(Some(object)),
+        None => Err(wrong(name, &format!("row {row} is no JSON object"))),
+    }
+}
+
+/// A value of JSON as a cell; null is an empty one.
+fn cell(value: Option<&Json>) -> String {
+    match value {
+        None | Some(Json::Null) => String::new(),
+        Some(Json::Str(text)) => text.clone(),
+        Some(other) => other.to_text(JsonStyle::Compact),
+    }
+}
+
+fn wrong(name: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::said(Exit::Failure, format!("`{name}`: {why}"))
+}

@@ -1,0 +1,268 @@
+//! Where rows go: a new or an old table, an array, a folder with a frame for each column.
+
+use std::path::Path;
+
+use superchunk::bcolz::{ArrayOptions, TableOptions};
+use superchunk::detect::{self, Format};
+use superchunk::table::Column;
+use superchunk::{CompressOptions, ErrorKind, FrameOptions, Json, NdArray, NdOptions, bcolz, blsk};
+
+use super::attributes::blsk_attribute;
+use crate::context::Context;
+use crate::encoding::EncodingArgs;
+use crate::failure::{Failure, Outcome};
+
+/// What rows consist of.
+pub(super) struct Schema {
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: u64,
+    /// Whether the one column has no name of its own.
+    pub(super) is_array: bool,
+    pub(super) attributes: Vec<(String, Json)>,
+}
+
+impl Schema {
+    /// How many rows are handled at once.
+    pub(super) fn batch(&self) -> u64 {
+        let widest = self.columns.iter().map(Column::row_size).max().unwrap_or(1).max(1);
+        ((1 << 20) / widest as u64).clamp(1, 1 << 17)
+    }
+}
+
+/// What takes rows.
+pub(crate) enum Sink {
+    Table(Box<bcolz::Table>),
+    Array(Box<bcolz::Array>),
+    BlskTable(Box<blsk::Table>),
+    BlskArray(Box<blsk::Array>),
+    Frames(Vec<NdArray>),
+}
+
+impl Sink {
+    /// Opens a table or an array for changes; `None` if it is something else.
+    pub(crate) fn edit(path: &Path, context: &Context) -> Outcome<Option<Self>> {
+        if !path.is_dir() {
+            return Ok(None);
+        }
+        let Ok(detected) = detect::path(path) else { return Ok(None) };
+        let options = context.open_options();
+        Ok(Some(match detected.format {
+            Format::BcolzTable => Self::Table(Box::new(bcolz::Table::edit_with(path, &options)?)),
+            Format::BcolzArray => Self::Array(Box::new(bcolz::Array::edit_with(path, &options)?)),
+            Format::Blsk => match blsk::Table::edit_with(path, &options) {
+                Ok(table) => Self::BlskTable(Box::new(table)),
+                Err(error) if error.kind() == ErrorKind::InvalidArgument => {
+                    Self::BlskArray(Box::new(blsk::Array::edit_with(path, &options)?))
+                }
+                Err(error) => return Err(error.into()),
+            },
+            _ => return Ok(None),
+        }))
+    }
+
+    /// A new bcolz table or array.
+    pub(super) fn bcolz(
+        path: &Path,
+        schema: &Schema,
+        encoding: &EncodingArgs,
+        context: &Context,
+    ) -> Outcome<Self> {
+        let mut options = Vec::new();
+        for column in &schema.columns {
+            let compress = compress(column, encoding, context)?;
+            let plain = ArrayOptions::new(column.dtype.clone())
+                .with_row_shape(column.row_shape.clone())
+                .with_compress(compress)
+                .with_expected_len(schema.rows);
+            options.push((column.name.as_str(), plain));
+        }
+        match (schema.is_array, options.as_slice()) {
+            (true, [(_, only)]) => Ok(Self::Array(Box::new(bcolz::Array::create(path, only)?))),
+            _ => Ok(Self::Table(Box::new(bcolz::Table::create(path, &tree(&options))?))),
+        }
+    }
+
+    /// A new blsk table or array.
+    pub(super) fn blsk(
+        path: &Path,
+        schema: &Schema,
+        encoding: &EncodingArgs,
+        context: &Context,
+    ) -> Outcome<Self> {
+        let Some(first) = schema.columns.first() else {
+            return Err(Failure::usage("there is no column"));
+        };
+        if schema.columns.iter().any(|column| column.row_shape != first.row_shape) {
+            return Err(Failure::usage("the rows of a blsk table have one shape in all columns")
+                .with_help("convert the columns one by one, as PATH::COLUMN"));
+        }
+        let shape: Vec<u64> = first.row_shape.iter().map(|side| *side as u64).collect();
+        let base = blsk::Options::default();
+        let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
+        let options = base.with_compress(chosen.compress);
+        if schema.is_array {
+            let array = blsk::Array::create(path, &first.dtype, &shape, &options)?;
+            return Ok(Self::BlskArray(Box::new(array)));
+        }
+        let columns: Vec<_> =
+            schema.columns.iter().map(|c| (c.name.as_str(), c.dtype.clone())).collect();
+        let table = blsk::Table::create(path, &columns, &shape, &options)?;
+        Ok(Self::BlskTable(Box::new(table)))
+    }
+
+    /// New frames in a new folder, or one frame.
+    pub(super) fn frames(
+        path: &Path,
+        schema: &Schema,
+        is_folder: bool,
+        encoding: &EncodingArgs,
+        context: &Context,
+    ) -> Outcome<Self> {
+        if is_folder {
+            std::fs::create_dir(path).map_err(|error| Failure::io("make it", path, error))?;
+        }
+        let mut frames = Vec::new();
+        for column in &schema.columns {
+            let place = match is_folder {
+                true => path.join(format!("{}.b2nd", column.name)),
+                false => path.to_owned(),
+            };
+            if let Some(group) = place.parent().filter(|_| column.name.contains('/')) {
+                let made = std::fs::create_dir_all(group);
+                made.map_err(|error| Failure::io("make it", group, error))?;
+            }
+            let sides = column.row_shape.iter().map(|side| *side as u64);
+            let shape: Vec<u64> = std::iter::once(schema.rows).chain(sides).collect();
+            let batch = usize::try_from(schema.batch().min(schema.rows.max(1))).unwrap_or(1);
+            let chunk: Vec<usize> =
+                std::iter::once(batch).chain(column.row_shape.iter().copied()).collect();
+            let frame = encoding.fresh(column.dtype.item_size(), context)?;
+            let options = NdOptions::new(frame).with_chunks(&chunk);
+            frames.push(NdArray::create(place, &shape, &column.dtype, &options)?);
+        }
+        Ok(Self::Frames(frames))
+    }
+
+    /// Takes the rows from `first` on.
+    pub(super) fn put(&mut self, columns: &[Column], parts: &[Vec<u8>], first: u64) -> Outcome {
+        let named = columns.iter().zip(parts);
+        let named: Vec<(&str, &[u8])> =
+            named.map(|(column, part)| (column.name.as_str(), part.as_slice())).collect();
+        let only = parts.first().map(Vec::as_slice).unwrap_or_default();
+        match self {
+            Self::Table(table) => table.append(&named)?,
+            Self::BlskTable(table) => table.append(&named)?,
+            Self::Array(array) => array.append(only)?,
+            Self::BlskArray(array) => array.append(only)?,
+            Self::Frames(frames) => {
+                for ((array, column), part) in frames.iter_mut().zip(columns).zip(parts) {
+                    let rows = (part.len() / column.row_size().max(1)) as u64;
+                    let (mut start, mut stop) = (vec![0; array.ndim()], array.shape().to_vec());
+                    if let (Some(from), Some(to)) = (start.first_mut(), stop.first_mut()) {
+                        (*from, *to) = (first, first + rows);
+                    }
+                    array.write_box(&start, &stop, part)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds or changes an attribute; frames have their own.
+    pub(crate) fn set_attr(&mut self, name: &str, value: &Json) -> Outcome {
+        match self {
+            Self::Table(table) => table.set_attr(name, value.clone())?,
+            Self::Array(array) => array.set_attr(name, value.clone())?,
+            Self::BlskTable(table) => table.set_attr(name, blsk_attribute(value))?,
+            Self::BlskArray(array) => array.set_attr(name, blsk_attribute(value))?,
+            Self::Frames(frames) => {
+                let value = super::attributes::value_of(value);
+                for frame in frames {
+                    frame.superchunk_mut().set_value(name, &value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes an attribute; tells whether there was one.
+    pub(crate) fn remove_attr(&mut self, name: &str) -> Outcome<bool> {
+        Ok(match self {
+            Self::Table(table) => table.remove_attr(name)?.is_some(),
+            Self::Array(array) => array.remove_attr(name)?.is_some(),
+            Self::BlskTable(table) => table.remove_attr(name)?,
+            Self::BlskArray(array) => array.remove_attr(name)?,
+            Self::Frames(_) => false,
+        })
+    }
+
+    /// The columns, if it was there before.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        use super::array::ArraySource;
+        use superchunk::table::Source;
+        match self {
+            Self::Table(table) => table.source().columns().to_vec(),
+            Self::BlskTable(table) => table.source().columns().to_vec(),
+            Self::Array(array) => ArraySource::of_bcolz(array).columns().to_vec(),
+            Self::BlskArray(array) => ArraySource::of_blsk(array).columns().to_vec(),
+            Self::Frames(_) => Vec::new(),
+        }
+    }
+
+    /// How many rows there are.
+    pub(super) fn rows(&self) -> u64 {
+        match self {
+            Self::Table(table) => table.len(),
+            Self::Array(array) => array.len(),
+            Self::BlskTable(table) => table.len(),
+            Self::BlskArray(array) => array.len(),
+            Self::Frames(frames) => {
+                frames.first().and_then(|frame| frame.shape().first().copied()).unwrap_or(0)
+            }
+        }
+    }
+
+    /// Commits.
+    pub(crate) fn close(self) -> Outcome {
+        let closed = match self {
+            Self::Table(table) => table.close(),
+            Self::Array(array) => array.close(),
+            Self::BlskTable(table) => table.close(),
+            Self::BlskArray(array) => array.close(),
+            Self::Frames(frames) => frames.into_iter().try_for_each(NdArray::close),
+        };
+        Ok(closed?)
+    }
+}
+
+fn compress(
+    column: &Column,
+    encoding: &EncodingArgs,
+    context: &Context,
+) -> Outcome<CompressOptions> {
+    let base = CompressOptions::new(column.dtype.item_size().max(1));
+    Ok(encoding.over(FrameOptions::new(base), context)?.compress)
+}
+
+/// Columns called `a/b` stand in a table `a`.
+fn tree(columns: &[(&str, ArrayOptions)]) -> TableOptions {
+    let mut options = TableOptions::new();
+    let mut rest = columns;
+    while let Some((name, column)) = rest.first() {
+        let Some((group, _)) = name.split_once('/') else {
+            options = options.with_column(*name, column.clone());
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        };
+        let inside = |name: &str| name.split_once('/').is_some_and(|(first, _)| first == group);
+        let count = rest.iter().take_while(|(name, _)| inside(name)).count();
+        let (together, others) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+        let inner: Vec<(&str, ArrayOptions)> = together
+            .iter()
+            .filter_map(|(name, column)| Some((name.split_once('/')?.1, column.clone())))
+            .collect();
+        options = options.with_nested(group, tree(&inner));
+        rest = others;
+    }
+    options
+}

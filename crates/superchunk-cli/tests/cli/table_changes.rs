@@ -1,0 +1,163 @@
+//! Tables that are made, converted, extended and checked, as bcolz sees them afterwards.
+
+use superchunk_testkit::legacy_peer::LegacyPeer;
+
+use crate::shell::Shell;
+
+const CSV: &str = "day,name,close,volume,up\n2024-02-28,ab,1.5,10,true\n2024-02-29,\"c,d\",,-20,false\n\
+                   2024-03-01,\"e\"\"f\",2.25,30,true\n";
+
+fn bytes_of<T, const N: usize>(values: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(bytes).collect()
+}
+
+fn with_csv() -> Shell {
+    let shell = Shell::new();
+    shell.write("quotes.csv", CSV.as_bytes());
+    shell.run("convert quotes.csv quotes.bcolz -q").is("", "", 0);
+    shell
+}
+
+#[test]
+fn csv_becomes_a_table_that_bcolz_opens() {
+    let shell = with_csv();
+    let table = LegacyPeer::spawn().bcolz_read_table(&shell.path("quotes.bcolz")).unwrap();
+    assert_eq!((table.names.join(" "), table.len), ("day name close volume up".to_owned(), 3));
+    assert_eq!(table.columns[0], bytes_of(&[19_781i64, 19_782, 19_783], |v| v.to_le_bytes()));
+    assert_eq!(table.columns[1], b"ab\0c,de\"f");
+    assert_eq!(table.columns[2], bytes_of(&[1.5, f64::NAN, 2.25], |v| v.to_le_bytes()));
+    assert_eq!(table.columns[3], bytes_of(&[10i64, -20, 30], |v| v.to_le_bytes()));
+    assert_eq!(table.columns[4], [1, 0, 1]);
+}
+
+#[test]
+fn tables_go_around_all_formats_and_come_back() {
+    let shell = with_csv();
+    let steps = [
+        "quotes.bcolz quotes.blsk",
+        "quotes.blsk columns --to columns",
+        "columns again.bcolz",
+        "again.bcolz rows.npy",
+        "rows.npy last.bcolz -c zstd -l 3",
+    ];
+    for step in steps {
+        shell.run(&format!("convert {step}")).succeeds();
+    }
+    // Columns of a folder are in the order of their names.
+    let said = shell.run("cat last.bcolz --cols day,name,close,volume,up --format csv");
+    assert_eq!(
+        said.succeeds().text(),
+        CSV.replace(",,", ",nan,").replace("true", "True").replace("false", "False")
+    );
+    shell.run("convert last.bcolz last.csv").succeeds();
+    let text = String::from_utf8(shell.read("last.csv")).unwrap();
+    assert!(
+        text.starts_with("close,day,name,up,volume\n1.5,2024-02-28,ab,True,10\nnan,"),
+        "{text}"
+    );
+    shell.run("cat columns/volume.b2nd --format csv").is("10\n-20\n30\n", "", 0);
+    let table = LegacyPeer::spawn().bcolz_read_table(&shell.path("last.bcolz")).unwrap();
+    assert_eq!(table.columns[4], bytes_of(&[10i64, -20, 30], |v| v.to_le_bytes()));
+}
+
+#[test]
+fn a_column_becomes_an_array() {
+    let shell = with_csv();
+    shell.run("convert quotes.bcolz::volume v.npy").succeeds();
+    let file = shell.read("v.npy");
+    let items = bytes_of(&[10i64, -20, 30], |v| v.to_le_bytes());
+    assert!(file.starts_with(b"\x93NUMPY") && file.ends_with(&items));
+    assert!(String::from_utf8_lossy(&file).contains("'shape': (3,)"));
+    shell.run("convert v.npy v.bcolz").succeeds();
+    let array = LegacyPeer::spawn().bcolz_read_array(&shell.path("v.bcolz")).unwrap();
+    assert_eq!((array.dtype.as_str(), array.shape, array.bytes), ("<i8", vec![3], items));
+    shell.run("convert quotes.bcolz::volume v.b2nd").succeeds();
+    shell.run("cat v.b2nd@1 --format csv").is("-20\n", "", 0);
+}
+
+#[test]
+fn types_can_be_told() {
+    let shell = with_csv();
+    let line = "convert quotes.csv small.bcolz --dtype close=float32 --dtype volume=<i2";
+    shell.run(line).succeeds();
+    let said = shell.run("info small.bcolz").succeeds();
+    for part in ["close   <f4", "volume  <i2", "day     <M8[D]", "name    |S3", "up      |b1"] {
+        assert!(said.text().contains(part), "no {part} in {}", said.text());
+    }
+    let wrong = shell.run("convert quotes.csv x.bcolz --dtype volume=uint8");
+    wrong.fails(
+        1,
+        "error: `quotes.csv`: row 2, column `volume`: `-20` is no value of type |u1\n  help: \
+         `--dtype COLUMN=TYPE` gives it another type\n",
+    );
+    assert_eq!(shell.run("convert quotes.csv x.bcolz --dtype nope=uint8").code, Some(2));
+    shell.write("odd.csv", b"a,b\n1,2\n3\n");
+    let odd = shell.run("convert odd.csv x.bcolz");
+    assert_eq!(odd.code, Some(1));
+    assert!(odd.stderr.contains("odd.csv"), "{}", odd.stderr);
+    assert_eq!(shell.run("convert quotes.csv quotes.bcolz").code, Some(7));
+    assert_eq!(shell.names(), ["odd.csv", "quotes.bcolz", "quotes.csv", "small.bcolz"]);
+}
+
+#[test]
+fn rows_are_appended_all_or_none() {
+    let (shell, mut peer) = (with_csv(), LegacyPeer::spawn());
+    shell.write("more.csv", b"volume,day,name,close,up\n40,2024-03-04,gh,3.5,false\n");
+    let line = "{\"day\": \"2024-03-05\", \"name\": \"i\", \"close\": null, \"volume\": 5e1, \"up\": true}\n";
+    shell.write("more.jsonl", line.repeat(2).as_bytes());
+    let said = shell.run("append quotes.bcolz more.csv more.jsonl");
+    said.is("", "quotes.bcolz: 3 rows appended, 6 in all\n", 0);
+    let table = peer.bcolz_read_table(&shell.path("quotes.bcolz")).unwrap();
+    assert_eq!(table.columns[3], bytes_of(&[10i64, -20, 30, 40, 50, 50], |v| v.to_le_bytes()));
+    // The second file has a mistake: nothing of the first stays.
+    shell.write("bad.jsonl", line.replace("5e1", "5.5").as_bytes());
+    let bad = shell.run("append quotes.bcolz more.csv bad.jsonl");
+    assert_eq!(bad.code, Some(1));
+    assert!(bad.stderr.contains("row 1, column `volume`: `5.5` is no value"), "{}", bad.stderr);
+    assert_eq!(peer.bcolz_read_table(&shell.path("quotes.bcolz")).unwrap().len, 6);
+    shell.write("other.csv", b"volume,nope\n1,2\n");
+    assert_eq!(shell.run("append quotes.bcolz other.csv").code, Some(2));
+    shell.run("convert quotes.bcolz quotes.blsk").succeeds();
+    let piped =
+        shell.pipe("append quotes.blsk - --json", b"volume,day,name,close,up\n7,NaT,,1,true\n");
+    assert!(piped.text().contains("\"appended_rows\": 1, \"rows\": 7"), "{}", piped.text());
+    shell.run("append quotes.bcolz quotes.blsk").succeeds();
+    let said = shell.run("cat quotes.bcolz@-1 --format csv --cols day,name,volume");
+    said.is("day,name,volume\nNaT,,7\n", "", 0);
+}
+
+#[test]
+fn attributes_of_tables_are_kept() {
+    let (shell, mut peer) = (with_csv(), LegacyPeer::spawn());
+    shell.run("attr set quotes.bcolz place Mars").succeeds();
+    shell.run_with("attr set quotes.bcolz range", "[0, 1.5]").succeeds();
+    let attrs = peer.bcolz_read_table(&shell.path("quotes.bcolz")).unwrap().attrs;
+    assert_eq!(attrs.to_string(), r#"{"place":"Mars","range":[0,1.5]}"#);
+    shell.run("attr ls quotes.bcolz").is("place = \"Mars\"\nrange = [0, 1.5]\n", "", 0);
+    shell.run("convert quotes.bcolz q.blsk").succeeds();
+    shell.run("attr set q.blsk count 7").succeeds();
+    shell.run("attr get q.blsk count").is("7\n", "", 0);
+    shell.run("attr get q.blsk place").is("\"Mars\"\n", "", 0);
+    shell.run("attr rm quotes.bcolz range").is("", "", 0);
+    shell.run("attr get quotes.bcolz range").fails(
+        1,
+        "error: `quotes.bcolz` has no attribute `range`\n  help: `superchunk attr ls` lists them\n",
+    );
+    assert_eq!(shell.run("attr rm q.blsk nope").code, Some(1));
+}
+
+#[test]
+fn damaged_chunks_of_columns_are_found() {
+    let shell = with_csv();
+    shell.run("verify quotes.bcolz").succeeds();
+    shell.run("convert quotes.bcolz q.blsk").succeeds();
+    shell.run("verify q.blsk").succeeds();
+    let chunk = "quotes.bcolz/volume/data/__0.blp";
+    let mut bytes = shell.read(chunk);
+    let end = bytes.len() - 1;
+    bytes.truncate(end);
+    shell.write(chunk, &bytes);
+    let said = shell.run("verify quotes.bcolz");
+    assert_eq!(said.code, Some(3), "{}{}", said.text(), said.stderr);
+    assert!(format!("{}{}", said.text(), said.stderr).contains("volume"), "{}", said.text());
+}
