@@ -129,7 +129,7 @@ fn a_flipped_bit_is_an_error_or_without_effect() {
         let expected = (&plain.bytes, &plain.values);
         let (mut errors, mut harmless) = (0, 0);
         for number in 0..reads {
-            for bit in (0..4000).map(|i| i * 7 + number) {
+            for bit in (0..1200).map(|i| i * 23 + number) {
                 disk.inject(Some(Fault::FlippedBit { read: number, bit }));
                 match read(disk.root(), kind) {
                     // C-Blosc2 changes metalayers without a word, so that nothing can vouch for them.
@@ -139,6 +139,6 @@ fn a_flipped_bit_is_an_error_or_without_effect() {
                 }
             }
         }
-        assert!(errors > 1000, "{kind:?}: {errors} errors, {harmless} harmless");
+        assert!(errors > 300, "{kind:?}: {errors} errors, {harmless} harmless");
     }
 }
