@@ -5,10 +5,10 @@ use crate::peers;
 use crate::step::{Outcome, cargo, run};
 
 /// Builds and runs the comparison with these options. `--no-pure-rs` leaves the crate blosc2-pure-rs
-/// out of the build. The word `objects` installs pyarrow first.
+/// out of the build. The words `objects` and `tables` install pyarrow first.
 pub(crate) fn bench(options: &[String]) -> Outcome {
     let mut environments = peers::setup()?;
-    if options.iter().any(|option| option == "objects") {
+    if options.iter().any(|option| option == "objects" || option == "tables") {
         environments.push(peers::setup_bench()?);
     }
     let (without, options): (Vec<&String>, Vec<&String>) =

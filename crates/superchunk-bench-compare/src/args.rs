@@ -9,11 +9,12 @@ use crate::choice::{CODECS, CodecChoice, FILTERS, FilterChoice, Setup};
 
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
-superchunk-bench-compare [frame | nd | objects] [options]
+superchunk-bench-compare [frame | nd | objects | tables] [options]
 
   frame               the benches of frames instead of chunks; heeds only the four options below
   nd                  the benches of N-d arrays, likewise
   objects             a million strings beside Parquet and others, likewise (run it by cargo xtask)
+  tables              a table of 20 columns beside bcolz and others, likewise
   --folder DIR        where their files are made (default: the folder for temporary files)
   --quick, --csv, --save   as below; --save writes <date>-<word>.csv
 
@@ -55,9 +56,10 @@ pub(crate) struct Args {
     pub(crate) frames: bool,
     pub(crate) arrays: bool,
     pub(crate) objects: bool,
+    pub(crate) tables: bool,
     /// Less exact and much shorter.
     pub(crate) quick: bool,
-    /// Where the files of the benches of frames, arrays and objects are made.
+    /// Where the files of the benches of frames, arrays, objects and tables are made.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) summary: bool,
     pub(crate) csv: Option<PathBuf>,
@@ -87,6 +89,7 @@ impl Args {
                 "frame" => (args.frames, args.chunks) = (true, false),
                 "nd" => (args.arrays, args.chunks) = (true, false),
                 "objects" => (args.objects, args.chunks) = (true, false),
+                "tables" => (args.tables, args.chunks) = (true, false),
                 "--folder" => args.folder = Some(value()?.into()),
                 "--kernels" => args.kernels = true,
                 "--kernels-only" => (args.kernels, args.chunks) = (true, false),
@@ -144,6 +147,7 @@ impl Default for Args {
             frames: false,
             arrays: false,
             objects: false,
+            tables: false,
             quick: false,
             folder: None,
             summary: false,

@@ -37,7 +37,7 @@ const APPENDED_PLANES: usize = 16;
 
 /// Runs all array benches; `false` when an answer was wrong.
 pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
-    let mut report = FrameReport::new(args, &library.version(), "nd");
+    let mut report = FrameReport::new(args, &library.version(), "nd", "C-Blosc2");
     let setup = setup()?;
     let theirs = CArrays::new(library, &setup)?;
     let ours = OurArrays::new(&setup);

@@ -39,7 +39,7 @@ const SMALL_CHUNK: usize = 4096;
 /// Runs all frame benches; `false` when an answer was wrong.
 pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
     let folder = Folder::new(args.folder.as_deref())?;
-    let mut report = FrameReport::new(args, &library.version(), "frame");
+    let mut report = FrameReport::new(args, &library.version(), "frame", "C-Blosc2");
     let setup = setup()?;
     let theirs = CFrames::new(library, &setup)?;
     let ours = OurFrames::unsynced(&setup);

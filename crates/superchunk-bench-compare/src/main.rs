@@ -4,7 +4,8 @@
 //! chunks and the other's), then timed in turns; the fastest time of each piece counts, so that a busy
 //! machine disturbs the quotient little. `--help` tells the options. The exit code says whether every
 //! answer was right, not who was faster. With the word `frame` it is files of chunks instead,
-//! with `nd` files of arrays, with `objects` files of strings, beside other formats.
+//! with `nd` files of arrays, with `objects` files of strings and with `tables` tables,
+//! beside other formats.
 
 mod args;
 mod arrays;
@@ -30,9 +31,11 @@ mod ours_schunk;
 mod picture;
 #[cfg(feature = "pure-rs")]
 mod pure_rs;
+mod python;
 mod report;
 mod rounds;
 mod summary;
+mod tables;
 mod timing;
 
 use std::process::ExitCode;
@@ -71,6 +74,7 @@ fn run(args: &Args) -> Result<bool, String> {
     right &= !args.frames || frames::run(&library, args)?;
     right &= !args.arrays || arrays::run(&library, args)?;
     right &= !args.objects || objects::run(args, &library.version())?;
+    right &= !args.tables || tables::run(args, &library.version())?;
     if !args.chunks {
         return Ok(right);
     }

@@ -9,10 +9,10 @@ mod report;
 mod strings;
 
 use std::path::Path;
-use std::process::Command;
 
 use crate::args::Args;
 use crate::contestant::Answer;
+use crate::python::{self, BLOSC2, PYARROW};
 use crate::report::say;
 use crate::rounds::{Folder, Times};
 use report::Table;
@@ -51,8 +51,6 @@ const OTHERS: [(&str, &str, &str); 8] = [
     ("Arrow IPC, zstd, batches of 65,536", "arrow", PYARROW),
     ("Arrow IPC, zstd, batches of 10,000", "arrow-10000", PYARROW),
 ];
-const BLOSC2: &str = "SUPERCHUNK_PEER_PYTHON";
-const PYARROW: &str = "SUPERCHUNK_BENCH_PYTHON";
 
 /// Runs all; `false` when an answer was wrong.
 pub(crate) fn run(args: &Args, c_version: &str) -> Result<bool, String> {
@@ -91,11 +89,8 @@ fn others(
     target: &Path,
     effort: Effort,
 ) -> Answer<Row> {
-    let python = std::env::var_os(variable)
-        .ok_or_else(|| format!("{variable} is not set: run cargo xtask bench objects"))?;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/objects_bench.py");
-    let mut command = Command::new(python);
-    command.arg(script).arg(format).arg(source).arg(target);
+    let mut command = python::script(variable, "objects")?;
+    command.arg(format).arg(source).arg(target);
     command.args([effort.rounds.to_string(), effort.seconds.to_string()]);
     let output = command.output().map_err(|e| format!("cannot run Python: {e}"))?;
     let _ = std::fs::remove_dir_all(target).or_else(|_| std::fs::remove_file(target));
@@ -113,10 +108,7 @@ fn parse(text: &str) -> Answer<Row> {
         let line = line.ok_or_else(|| format!("the script did not tell {name}"))?;
         line.split_whitespace().map(|word| word.parse().map_err(|_| line.to_owned())).collect()
     };
-    let times = |name: &str| match numbers(name)?.as_slice() {
-        [processor, wall] => Ok(Times { processor: *processor, wall: *wall }),
-        _ => Err(format!("not two times: {name}")),
-    };
+    let times = |name: &str| python::times(&numbers(name)?);
     let size = text.lines().find_map(|line| line.strip_prefix("size ")?.parse().ok());
     Ok(Row {
         size: size.ok_or("the script did not tell the size")?,

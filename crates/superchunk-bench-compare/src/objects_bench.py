@@ -9,10 +9,11 @@ Every answer is compared with the strings first. One thread.
 
 import os
 import random
-import shutil
 import struct
 import sys
 import time
+
+from bench_clock import remove, timed
 
 WARM = 3  # random reads before the clock starts
 
@@ -171,23 +172,10 @@ FORMATS = {
 }
 
 
-def remove(target):
-    if os.path.isdir(target):
-        shutil.rmtree(target)
-    elif os.path.exists(target):
-        os.remove(target)
-
-
 def size_of(target):
     if os.path.isdir(target):
         return sum(os.path.getsize(os.path.join(target, name)) for name in os.listdir(target))
     return os.path.getsize(target)
-
-
-def timed(work):
-    processor, wall = time.process_time(), time.perf_counter()
-    result = work()
-    return (time.process_time() - processor, time.perf_counter() - wall), result
 
 
 def fastest(rounds, work, before=lambda: None):

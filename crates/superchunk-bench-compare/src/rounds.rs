@@ -17,6 +17,22 @@ pub(crate) struct Times {
     pub(crate) wall: f64,
 }
 
+impl Times {
+    /// Longer than any.
+    pub(crate) const NEVER: Self = Self { processor: f64::INFINITY, wall: f64::INFINITY };
+
+    /// What work takes.
+    pub(crate) fn of<T>(work: impl FnOnce() -> T) -> (T, Self) {
+        let ((result, processor), wall) = Clock::Wall.time(|| Clock::Thread.time(work));
+        (result, Self { processor, wall })
+    }
+
+    /// The shorter of two, by each clock.
+    pub(crate) fn min(self, other: Self) -> Self {
+        Self { processor: self.processor.min(other.processor), wall: self.wall.min(other.wall) }
+    }
+}
+
 /// Names within a case and the times of ours and theirs.
 pub(crate) type Lines = Vec<(&'static str, [Times; 2])>;
 
@@ -27,7 +43,7 @@ pub(crate) fn turns<R>(
     mut prepare: impl FnMut(&mut R) -> Answer<()>,
     mut work: impl FnMut(&mut R) -> Answer<()>,
 ) -> Answer<[Times; 2]> {
-    let mut fastest = [Times { processor: f64::INFINITY, wall: f64::INFINITY }; 2];
+    let mut fastest = [Times::NEVER; 2];
     let start = Instant::now();
     for round in 0..ROUNDS.end {
         if round >= ROUNDS.start && start.elapsed() > budget {
@@ -39,11 +55,9 @@ pub(crate) fn turns<R>(
                 return Err("two sides are needed".to_owned());
             };
             prepare(runner)?;
-            let ((result, processor), wall) =
-                Clock::Wall.time(|| Clock::Thread.time(|| work(runner)));
+            let (result, taken) = Times::of(|| work(runner));
             result?;
-            times.processor = times.processor.min(processor);
-            times.wall = times.wall.min(wall);
+            *times = times.min(taken);
         }
     }
     Ok(fastest)

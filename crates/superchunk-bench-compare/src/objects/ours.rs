@@ -11,7 +11,6 @@ use superchunk::{
 use superchunk_testkit::rng::Rng;
 
 use super::{Effort, Row};
-use crate::clock::Clock;
 use crate::contestant::Answer;
 use crate::rounds::{Times, remove};
 
@@ -160,13 +159,12 @@ fn fastest(
     mut before: impl FnMut() -> Answer<()>,
     mut work: impl FnMut() -> Answer<()>,
 ) -> Answer<Times> {
-    let mut fastest = Times { processor: f64::INFINITY, wall: f64::INFINITY };
+    let mut fastest = Times::NEVER;
     for _ in 0..effort.rounds {
         before()?;
-        let ((done, processor), wall) = Clock::Wall.time(|| Clock::Thread.time(&mut work));
+        let (done, times) = Times::of(&mut work);
         done?;
-        fastest.processor = fastest.processor.min(processor);
-        fastest.wall = fastest.wall.min(wall);
+        fastest = fastest.min(times);
     }
     Ok(fastest)
 }
@@ -187,6 +185,6 @@ fn pick(opened: &Opened, picks: &[usize], seconds: f64) -> Answer<Times> {
         }
         Ok(())
     };
-    let ((done, processor), wall) = Clock::Wall.time(|| Clock::Thread.time(read));
-    done.map(|()| Times { processor: processor / count, wall: wall / count })
+    let (done, times) = Times::of(read);
+    done.map(|()| Times { processor: times.processor / count, wall: times.wall / count })
 }
