@@ -16,7 +16,8 @@ Examples:
   tar -I superchunk -cf backup.tar.b2 dir   a filter: compresses, with -d decompresses
 
 LOCATION is PATH[::INNER][@SLICE], as in data.b2frame@100:200; - is stdin or stdout.
-Every command also takes --color and --progress: auto, always or never.";
+Every command also takes -q and -v (say less, more), -T N (threads), --limit-mem SIZE, and --color and
+--progress: auto, always or never.";
 
 /// Blosc data from a shell: compress it, look into it, change it, convert it.
 #[derive(Debug, Parser)]
@@ -52,16 +53,16 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Say less; twice: not even errors
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, hide = true)]
     pub(crate) quiet: u8,
     /// Say more
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, hide = true)]
     pub(crate) verbose: u8,
     /// Threads; 0 for all of the machine
-    #[arg(short = 'T', long, global = true, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'T', long, global = true, value_name = "N", default_value_t = 0, hide = true)]
     pub(crate) threads: usize,
     /// The most memory that a chunk or the metadata may take
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_mem: Option<u64>,
     /// Progress on stderr
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide = true)]

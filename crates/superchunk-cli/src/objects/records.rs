@@ -20,15 +20,14 @@ const PIECE: usize = 1 << 16;
 
 /// How objects are told apart.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Objects")]
 pub(crate) struct RecordArgs {
     /// Objects end with a byte 0, not with a line
-    #[arg(long, group = "framing")]
+    #[arg(long, group = "framing", hide = true)]
     null: bool,
     /// Before each object stands its length: 4 bytes, the lowest first
-    #[arg(long, group = "framing")]
+    #[arg(long, group = "framing", hide = true)]
     lengths: bool,
-    /// A JSON value on each line
+    /// Objects are JSON values on lines; also --null, --lengths: see docs/cli.md
     #[arg(long, group = "framing")]
     jsonl: bool,
 }

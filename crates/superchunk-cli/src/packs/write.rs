@@ -17,13 +17,12 @@ use crate::verbs::pack::size_of_path;
 
 /// What only Bloscpack files have.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Bloscpack files (.blp)")]
 pub(crate) struct PackFileArgs {
-    /// Of each chunk: none, adler32 (usual), crc32, md5, sha1, sha224 … sha512
+    /// Of a .blp: none, adler32 (usual), crc32, md5, sha1 … sha512; also --no-offsets
     #[arg(long, value_name = "NAME", value_parser = parse_checksum)]
     pub(crate) checksum: Option<Checksum>,
     /// Do not list where chunks are; bloscpack cannot append then
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub(crate) no_offsets: bool,
 }
 

@@ -27,7 +27,6 @@ use crate::values::parse_dtype;
 
 const EXAMPLES: &str = "\
 Examples:
-  superchunk pack readings.f8 -t 8 -9           readings.f8.b2frame
   superchunk pack cube.npy                      cube.b2nd, shape and dtype kept
   superchunk pack readings.f8 -t 8 -o readings.blp --checksum sha256
   superchunk pack names.txt --varlen            each line is an object, found by its number
@@ -74,10 +73,10 @@ pub(crate) struct PackArgs {
     #[arg(short, long)]
     force: bool,
     /// Every line is an object of any length
-    #[arg(long, help_heading = "Objects", conflicts_with_all = ["dtype", "typesize", "raw"])]
+    #[arg(long, conflicts_with_all = ["dtype", "typesize", "raw"])]
     varlen: bool,
     /// Objects are bytes, not texts
-    #[arg(long, help_heading = "Objects", requires = "varlen")]
+    #[arg(long, hide = true, requires = "varlen")]
     bytes: bool,
     #[command(flatten)]
     records: RecordArgs,
