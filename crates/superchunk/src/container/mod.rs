@@ -133,6 +133,7 @@ pub(crate) trait Layout: Send + Sync {
     }
 
     /// Where the chunk of `slot` begins in the one file that holds all of them, if it can be told.
+    #[cfg(feature = "bloscpack")]
     fn position(&self, _slot: u64) -> Option<u64> {
         None
     }

@@ -168,6 +168,7 @@ impl SuperChunk {
     }
 
     /// Where chunk `number` begins in the file of its container, if it is stored there.
+    #[cfg(feature = "bloscpack")]
     pub(crate) fn chunk_position(&self, number: usize) -> Option<u64> {
         self.layout.position(self.contents.entries.get(number)?.stored_slot()?)
     }
