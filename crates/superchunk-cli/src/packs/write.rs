@@ -18,7 +18,7 @@ use crate::verbs::pack::size_of_path;
 /// What only Bloscpack files have.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PackFileArgs {
-    /// Of a .blp: none, adler32 (usual), crc32, md5, sha1 … sha512; also --no-offsets
+    /// Of a .blp: none, adler32, crc32, md5, sha1 … sha512; also --no-offsets
     #[arg(long, value_name = "NAME", value_parser = parse_checksum)]
     pub(crate) checksum: Option<Checksum>,
     /// Do not list where chunks are; bloscpack cannot append then
