@@ -1,6 +1,6 @@
 //! Getting data back out of what a crash, a bad disk or another program has left.
 //!
-//! Nothing is changed in place: the result is a new [`SuperChunk`] in memory, to be copied to
+//! Nothing is changed in place: the result is a new [`SuperChunk`](crate::SuperChunk) in memory, to be copied to
 //! wherever it should be, and a [`Report`] that names every piece with how sure it is, and every hole.
 //!
 //! ```
