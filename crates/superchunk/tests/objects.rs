@@ -122,7 +122,8 @@ fn objects_of_all_lengths_share_a_store() {
     let lens = [0, 1, 15, 16, 31, 32, 255, 256, 65_535, 65_536, 300_000, 1 << 20, 3, 0, 700_000];
     let mut rng = Rng::new(4);
     let model: Vec<Vec<u8>> = lens.iter().cycle().take(60).map(|len| rng.bytes(*len)).collect();
-    let mut store = Objects::in_memory(&ObjectsOptions::bytes()).unwrap();
+    let options = ObjectsOptions::bytes().with_block_len(256 << 10);
+    let mut store = Objects::in_memory(&options).unwrap();
     store.extend(&model).unwrap();
     check(&store, &model, &mut rng);
     store.commit().unwrap();

@@ -13,8 +13,10 @@ pub(super) const FIRST_GUESS: u32 = 4096;
 const FEWEST: usize = 256;
 /// The most objects of a block.
 const MOST: usize = 1 << 20;
-/// How many blocks of the usual length a chunk has.
-const BLOCKS: usize = 16;
+/// What a chunk is filled to, as far as [`BLOCKS`] allows: a change compresses a whole chunk anew.
+const CHUNK_LEN: usize = 4 << 20;
+/// The fewest and the most blocks of the usual length that a chunk has.
+const BLOCKS: std::ops::RangeInclusive<usize> = 4..=16;
 /// The longest encoded object: it must fit a block, and the block a chunk.
 const LONGEST: usize = i32::MAX as usize - (1 << 16);
 
@@ -67,7 +69,7 @@ impl Objects {
             write(out)?;
             check_len(out.len() - before)
         })?;
-        if self.pending.byte_len() < self.block_len.saturating_mul(BLOCKS) {
+        if self.pending.byte_len() < self.chunk_len() {
             return Ok(());
         }
         self.flush(false).inspect_err(|_| self.pending.truncate(self.pending.len() - 1))
@@ -153,17 +155,23 @@ impl Objects {
             let is_full = end - start == count;
             let is_open = !is_full && end == self.pending.len() && !all;
             let len = self.pending.objects(0..end).len();
-            let too_long = start > 0 && len > self.block_len.saturating_mul(BLOCKS + 2);
+            let too_long = start > 0 && len > self.chunk_len().saturating_add(most);
             if is_open || too_long {
                 break;
             }
             ends.push(end);
             start = end;
-            if !is_full || len >= self.block_len.saturating_mul(BLOCKS) {
+            if !is_full || len >= self.chunk_len() {
                 break;
             }
         }
         ends
+    }
+
+    /// About how many bytes a chunk has before it is compressed.
+    fn chunk_len(&self) -> usize {
+        let blocks = CHUNK_LEN / self.block_len.max(1);
+        self.block_len.saturating_mul(blocks.clamp(*BLOCKS.start(), *BLOCKS.end()))
     }
 
     /// How many objects a full block has; a number that suits the pending ones, while it may be
