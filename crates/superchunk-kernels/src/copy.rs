@@ -162,6 +162,17 @@ pub(crate) unsafe fn load_4(src: *const u8) -> u32 {
     u32::from_le(unsafe { src.cast::<u32>().read_unaligned() })
 }
 
+/// Writes 4 bytes as a little-endian number.
+///
+/// # Safety
+///
+/// `dst` must be valid for writes of 4 bytes.
+#[inline(always)]
+pub(crate) unsafe fn store_4(dst: *mut u8, value: u32) {
+    // SAFETY: the caller vouches for 4 writable bytes; the write is unaligned.
+    unsafe { dst.cast::<u32>().write_unaligned(value.to_le()) };
+}
+
 /// Reads 2 bytes as a little-endian number.
 ///
 /// # Safety

@@ -4,9 +4,8 @@
 //! walks the input, looks each position up and takes the first match it meets. Every 64 misses (at
 //! acceleration 1) the stride grows by one, so incompressible stretches are crossed quickly.
 //!
-//! The table holds positions modulo 65 536, 16 bits each. As no distance can exceed 65 535, the
-//! nearest earlier position with these low bits is the only one of interest, and it is always
-//! inside the input: a stale entry costs one failed comparison, never a bound check.
+//! The table has 16 KiB, half of what the fastest cache holds: 8192 positions of 16 bits for inputs
+//! up to 64 KiB, 4096 positions of 32 bits for longer ones.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,7 +13,7 @@ use alloc::vec::Vec;
 use crate::copy::{load_4, load_8};
 use crate::lz4::common::{common_before, common_length, with_history};
 use crate::lz4::emit::Block;
-use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
+use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH};
 
 /// Encodes LZ4 blocks quickly; keeps its working memory between calls.
 ///
@@ -62,10 +61,10 @@ impl Encoder {
     }
 }
 
-/// The last position of each hash, modulo 65 536.
-type Table = [u16; TABLE_SIZE];
+/// The last position of each hash. For a short input, entries are half as long and twice as many.
+type Table = [u32; TABLE_SIZE];
 
-const TABLE_BITS: u32 = 13;
+const TABLE_BITS: u32 = 12;
 const TABLE_SIZE: usize = 1 << TABLE_BITS;
 
 /// The stride grows by one after `1 << SKIP_SHIFT` misses.
@@ -73,7 +72,7 @@ const SKIP_SHIFT: u32 = 6;
 
 /// Inputs up to this length are hashed by 4 bytes, longer ones by 5: with more positions than the
 /// table can hold, the ones that are likely to match for longer are the ones to keep. All positions
-/// of a short input fit the table's entries, so that these need no arithmetic.
+/// of a short input fit 16 bits and lie within reach.
 const SHORT_INPUT: usize = 1 << 16;
 
 /// Encodes `input[start..]` with `input[..start]` as history; hashes `KEY` bytes.
@@ -86,7 +85,8 @@ fn encode<const KEY: usize>(
 ) -> Option<usize> {
     let mut block = Block::new(dst);
     let mut anchor = start;
-    if input.len() - start > MATCH_MARGIN {
+    // The table holds positions of 32 bits; a longer input would be a block of literals.
+    if input.len() - start > MATCH_MARGIN && u32::try_from(input.len()).is_ok() {
         // SAFETY: `start + MATCH_MARGIN < input.len()`, as `encode_matches` asks.
         unsafe {
             index_history::<KEY>(table, input, start);
@@ -150,31 +150,33 @@ unsafe fn encode_matches<const KEY: usize>(
             unsafe {
                 next_hash = hash::<KEY>(base.add(next));
                 earlier = replace::<KEY>(table, key, at);
-                if load_4(base.add(at)) == load_4(base.add(earlier)) && earlier != at {
+                if is_match::<KEY>(base, at, earlier) {
                     break;
                 }
             }
         }
         let mut distance = at - earlier;
-        // SAFETY: `anchor <= at`, and `distance <= at`.
-        at -= unsafe { common_before(base, anchor, at, distance) };
+        // SAFETY: `anchor <= at`, `distance <= at` and not zero; the match is 4 long at least.
+        unsafe {
+            let begin = at - common_before(base, anchor, at, distance);
+            at = match_end(base, at, distance, match_limit);
+            block.push(input, anchor, begin, distance, at - begin)?;
+        }
         loop {
-            // SAFETY: see above; `anchor <= at`, the match is 4 long at least and the distance
-            // came out of `replace`, not zero.
+            anchor = at;
+            if at > last_begin {
+                return Some(anchor);
+            }
+            // SAFETY: see above; `distance` came out of `replace`, not zero.
             unsafe {
-                let length = MIN_MATCH + common_length(base, at + MIN_MATCH, distance, match_limit);
-                block.push(input, anchor, at, distance, length)?;
-                at += length;
-                anchor = at;
-                if at > last_begin {
-                    return Some(anchor);
-                }
                 replace::<KEY>(table, hash::<KEY>(base.add(at - 2)), at - 2);
                 earlier = replace::<KEY>(table, hash::<KEY>(base.add(at)), at);
-                if load_4(base.add(at)) != load_4(base.add(earlier)) || earlier == at {
+                if !is_match::<KEY>(base, at, earlier) {
                     break;
                 }
                 distance = at - earlier;
+                at = match_end(base, at, distance, match_limit);
+                block.push_bare(distance, at - anchor)?;
             }
         }
         at += 1;
@@ -186,25 +188,56 @@ unsafe fn encode_matches<const KEY: usize>(
     }
 }
 
-/// Enters `at` and returns the position that was there before, or `at` itself when the entry is
-/// older than the longest distance by just as much.
-///
-/// The result is never later than `at`: below 65 536 all entries are earlier positions (or the
-/// zero of an empty table), and from there on every 16-bit distance is less than `at`.
+/// Where the match at `at` ends, of which the first 4 bytes are known to agree.
 ///
 /// # Safety
 ///
-/// `key < TABLE_SIZE`; with a `KEY` of 4 the input is a short one.
+/// `at + MIN_MATCH <= limit`, `limit` lies in the input that begins at `base`, and `distance <= at`.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "positions are kept modulo 65 536")]
-unsafe fn replace<const KEY: usize>(table: &mut Table, key: usize, at: usize) -> usize {
-    // SAFETY: the caller's promise.
-    let slot = unsafe { table.get_unchecked_mut(key) };
-    let before = core::mem::replace(slot, at as u16);
-    if KEY == 4 {
-        return usize::from(before);
+unsafe fn match_end(base: *const u8, at: usize, distance: usize, limit: usize) -> usize {
+    // SAFETY: all reads end at or before `limit`.
+    unsafe {
+        let rest = at + MIN_MATCH;
+        if rest + 8 <= limit {
+            let difference = load_8(base.add(rest)) ^ load_8(base.add(rest - distance));
+            if difference != 0 {
+                return rest + (difference.trailing_zeros() / 8) as usize;
+            }
+        }
+        rest + common_length(base, rest, distance, limit)
     }
-    at - usize::from((at as u16).wrapping_sub(before))
+}
+
+/// Enters `at` and returns the position that was there before, or the zero of an empty slot: always
+/// one before `at`, as positions are entered in their order.
+///
+/// # Safety
+///
+/// `key` comes from [`hash`] with the same `KEY`; with a `KEY` of 4 the input is a short one.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "positions fit the entries")]
+unsafe fn replace<const KEY: usize>(table: &mut Table, key: usize, at: usize) -> usize {
+    // SAFETY: a hash is less than the number of entries, of either size.
+    unsafe {
+        if KEY == 4 {
+            let slot = table.as_mut_ptr().cast::<u16>().add(key);
+            usize::from(slot.replace(at as u16))
+        } else {
+            table.as_mut_ptr().add(key).replace(at as u32) as usize
+        }
+    }
+}
+
+/// Whether the 4 bytes at `at` are those at `earlier`, which comes from [`replace`], and within reach.
+///
+/// # Safety
+///
+/// 4 bytes from `base + at` are readable.
+#[inline(always)]
+unsafe fn is_match<const KEY: usize>(base: *const u8, at: usize, earlier: usize) -> bool {
+    // SAFETY: the caller's promise; `earlier` lies before `at`.
+    (KEY == 4 || at - earlier <= MAX_DISTANCE)
+        && unsafe { load_4(base.add(at)) == load_4(base.add(earlier)) }
 }
 
 /// The table's slot for the `KEY` bytes at `src`.
@@ -217,7 +250,7 @@ unsafe fn hash<const KEY: usize>(src: *const u8) -> usize {
     // SAFETY: the caller's promise.
     unsafe {
         if KEY == 4 {
-            (load_4(src).wrapping_mul(0x9E37_79B1) >> (32 - TABLE_BITS)) as usize
+            (load_4(src).wrapping_mul(0x9E37_79B1) >> (32 - TABLE_BITS - 1)) as usize
         } else {
             let bytes = load_8(src) << 24;
             (bytes.wrapping_mul(0x9FB2_1C65_1E98_DF25) >> (64 - TABLE_BITS)) as usize

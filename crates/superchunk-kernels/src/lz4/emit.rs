@@ -1,21 +1,36 @@
 //! Writes the sequences of an LZ4 block into a buffer that may be too short for them.
 
-use crate::copy::{copy_exact, copy_wider};
+use core::marker::PhantomData;
+
+use crate::copy::{copy_16, copy_exact, copy_wider, store_4};
 use crate::lz4::MIN_MATCH;
 
-/// The block being written: a buffer and how much of it is used.
+/// The block being written: where it begins, where the next sequence goes, where the buffer ends.
 pub(super) struct Block<'a> {
-    dst: &'a mut [u8],
-    used: usize,
+    start: *mut u8,
+    next: *mut u8,
+    end: *mut u8,
+    /// Up to here the next sequence may be a short one, written without asking for room.
+    roomy: *mut u8,
+    buffer: PhantomData<&'a mut [u8]>,
 }
 
 /// Bytes a sequence needs beside its literals and continuation bytes: a token, a distance, the
 /// last byte of both lengths; rounded up so that wide copies of the literals have their slack.
 const SEQUENCE_ROOM: usize = 40;
 
+/// Bytes a short sequence may touch: a token, 16 literals, 4 for a distance.
+const SHORT_ROOM: usize = 1 + 16 + 4;
+
 impl<'a> Block<'a> {
     pub(super) fn new(dst: &'a mut [u8]) -> Self {
-        Block { dst, used: 0 }
+        let len = dst.len();
+        let start = dst.as_mut_ptr();
+        // SAFETY: both lie in the slice or at its end.
+        let (end, last) = unsafe { (start.add(len), start.add(len.saturating_sub(SHORT_ROOM))) };
+        // In a buffer that is too small for one short sequence no place is roomy.
+        let roomy = if len < SHORT_ROOM { start.wrapping_sub(1) } else { last };
+        Block { start, next: start, end, roomy, buffer: PhantomData }
     }
 
     /// Appends a sequence: the literals `input[from..to]`, then a match of `length` bytes from
@@ -35,85 +50,105 @@ impl<'a> Block<'a> {
     ) -> Option<()> {
         let literals = to - from;
         let extra = length - MIN_MATCH;
-        let room = self.dst.len() - self.used;
-        // The common case: slack on both sides. Shifting by 7 counts more continuation bytes than
-        // there can be, and spares two divisions.
-        if room >= literals + (literals >> 7) + (extra >> 7) + SEQUENCE_ROOM
-            && input.len() - from >= literals + 32
-        {
-            // SAFETY: `room` holds the token, the literals with 32 bytes of slack, the distance
-            // and all continuation bytes; the input goes on 32 bytes after the literals.
+        if literals < 15 && extra < 15 && self.next <= self.roomy && from + 16 <= input.len() {
+            // SAFETY: `SHORT_ROOM` bytes follow, which hold the token, 16 bytes of literals (14 at
+            // most count) and the distance; 16 bytes of input follow `from`.
             unsafe {
-                let token = self.dst.as_mut_ptr().add(self.used);
-                let mut out = token.add(1);
-                if literals >= 15 {
-                    out = put_more(out, literals - 15);
-                }
-                copy_wider(input.as_ptr().add(from), out, literals);
-                out = put_distance(out.add(literals), distance);
-                if extra >= 15 {
-                    out = put_more(out, extra - 15);
-                }
-                *token = token_of(literals, extra);
-                self.used = out.offset_from_unsigned(self.dst.as_ptr());
+                copy_16(input.as_ptr().add(from), self.next.add(1));
+                *self.next = token_of(literals, extra);
+                self.next = put_distance(self.next.add(1 + literals), distance);
             }
             return Some(());
         }
-        // SAFETY: the caller's promises are the same.
-        unsafe { self.push_exact(input, from, to, distance, length) }
+        // SAFETY: the caller's promises are the same; `next` and `end` belong to one buffer.
+        self.next = unsafe { push_long(self.next, self.end, input, (from, to), distance, length)? };
+        Some(())
     }
 
-    /// As [`Block::push`], for the ends of the buffers.
-    #[cold]
-    unsafe fn push_exact(
-        &mut self,
-        input: &[u8],
-        from: usize,
-        to: usize,
-        distance: usize,
-        length: usize,
-    ) -> Option<()> {
+    /// As [`Block::push`], for a match right after the one before.
+    ///
+    /// # Safety
+    ///
+    /// `length >= 4` and `1 <= distance <= 65_535`.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a distance of 16 bits and 4 more")]
+    pub(super) unsafe fn push_bare(&mut self, distance: usize, length: usize) -> Option<()> {
         let extra = length - MIN_MATCH;
-        let literals = to - from;
-        let size = 1 + literals + more_bytes(literals) + 2 + more_bytes(extra);
-        if size > self.dst.len() - self.used {
-            return None;
-        }
-        // SAFETY: `size` counts every byte written here, and it fits; the literals are in `input`.
-        unsafe {
-            let token = self.dst.as_mut_ptr().add(self.used);
-            *token = token_of(literals, extra);
-            let mut out = token.add(1);
-            if literals >= 15 {
-                out = put_more(out, literals - 15);
+        if extra < 15 && self.next <= self.roomy {
+            // SAFETY: `SHORT_ROOM` bytes follow.
+            unsafe {
+                store_4(self.next, (distance << 8 | extra) as u32);
+                self.next = self.next.add(3);
             }
-            copy_exact(input.as_ptr().add(from), out, literals);
-            out = put_distance(out.add(literals), distance);
-            if extra >= 15 {
-                put_more(out, extra - 15);
-            }
+            return Some(());
         }
-        self.used += size;
+        // SAFETY: the caller's promises are the same, and there are no literals.
+        self.next = unsafe { push_long(self.next, self.end, &[], (0, 0), distance, length)? };
         Some(())
     }
 
     /// Appends the last sequence, which has only literals, and returns the block's length.
     pub(super) fn finish(self, literals: &[u8]) -> Option<usize> {
         let size = 1 + more_bytes(literals.len()) + literals.len();
-        if size > self.dst.len() - self.used {
+        // SAFETY: `next` is never after `end`, in the same buffer.
+        if size > unsafe { self.end.offset_from_unsigned(self.next) } {
             return None;
         }
         // SAFETY: `size` counts every byte written here, and it fits.
         unsafe {
-            let token = self.dst.as_mut_ptr().add(self.used);
-            *token = token_of(literals.len(), 0);
-            let mut out = token.add(1);
+            *self.next = token_of(literals.len(), 0);
+            let mut out = self.next.add(1);
             if literals.len() >= 15 {
                 out = put_more(out, literals.len() - 15);
             }
             copy_exact(literals.as_ptr(), out, literals.len());
+            Some(self.next.offset_from_unsigned(self.start) + size)
         }
-        Some(self.used + size)
+    }
+}
+
+/// Writes any sequence at `next`, and returns the place after it.
+///
+/// # Safety
+///
+/// As [`Block::push`]; what lies between `next` and `end` is a writable buffer.
+#[inline(always)]
+unsafe fn push_long(
+    next: *mut u8,
+    end: *mut u8,
+    input: &[u8],
+    (from, to): (usize, usize),
+    distance: usize,
+    length: usize,
+) -> Option<*mut u8> {
+    let literals = to - from;
+    let extra = length - MIN_MATCH;
+    // SAFETY: the caller's promise.
+    let room = unsafe { end.offset_from_unsigned(next) };
+    // Shifting by 7 counts more continuation bytes than there can be, and spares two divisions.
+    let roomy = room >= literals + (literals >> 7) + (extra >> 7) + SEQUENCE_ROOM
+        && input.len() - from >= literals + 32;
+    if !roomy && room < 1 + literals + more_bytes(literals) + 2 + more_bytes(extra) {
+        return None;
+    }
+    // SAFETY: `room` holds the token, the literals, the distance and all continuation bytes; where
+    // it is roomy, 32 bytes of slack follow the literals on both sides.
+    unsafe {
+        let mut out = next.add(1);
+        if literals >= 15 {
+            out = put_more(out, literals - 15);
+        }
+        if roomy {
+            copy_wider(input.as_ptr().add(from), out, literals);
+        } else {
+            copy_exact(input.as_ptr().add(from), out, literals);
+        }
+        out = put_distance(out.add(literals), distance);
+        if extra >= 15 {
+            out = put_more(out, extra - 15);
+        }
+        *next = token_of(literals, extra);
+        Some(out)
     }
 }
 
