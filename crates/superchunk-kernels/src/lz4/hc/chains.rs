@@ -101,15 +101,18 @@ impl Chains {
         }
     }
 
-    /// Calls `weigh` with the length and the distance of each match at `at`, from the nearest on,
-    /// among the `depth` latest positions of the chain. From then on only matches longer than what
-    /// it returns are of interest. Enters all positions before `at`.
+    /// Calls `weigh` with the length and the distance of matches at `at`, from the nearest on, among
+    /// the `depth` latest positions of the chain. It returns what it knows from then on: a length, and
+    /// how many bytes before `at` belong to a match. Only what is longer is of interest, or goes
+    /// further back; and that only within the last `room` bytes before `at`. Enters all positions
+    /// before `at`.
     ///
     /// # Safety
     ///
     /// * `at + MATCH_MARGIN <= input.len()`, and positions fit 32 bits;
     /// * `limit = input.len() - LAST_LITERALS`, where matches end at the latest;
-    /// * `weigh` returns 3 or the length it was called with;
+    /// * `weigh` returns the length it was called with;
+    /// * `room <= at`;
     /// * no position after `at` was searched before.
     #[inline(always)]
     pub(super) unsafe fn search(
@@ -118,11 +121,13 @@ impl Chains {
         at: usize,
         limit: usize,
         depth: usize,
-        mut weigh: impl FnMut(usize, usize) -> usize,
+        room: usize,
+        mut weigh: impl FnMut(usize, usize) -> (usize, usize),
     ) {
         let base = input.as_ptr();
         let mut known = MIN_MATCH - 1;
         let mut tail = 0;
+        let mut lead = 0;
         // SAFETY: `known` ends at `limit` at most, so that the 2 bytes which hold its last byte
         // and the one after it lie in the input, and what they are compared with lies before.
         // Steps lead from entered positions to earlier ones, and no distance exceeds `at`.
@@ -138,21 +143,41 @@ impl Chains {
                     break;
                 }
                 // Most of what is no longer than the known length differs at its end.
-                let hopeful =
-                    known < MIN_MATCH || load_2(base.add(at + known - 1 - distance)) == tail;
+                let hopeful = known < MIN_MATCH
+                    || load_2(base.add(at + known - 1 - distance)) == tail
+                    || leads(base, at, lead, room, distance);
                 if hopeful && load_4(base.add(at - distance)) == begin {
                     let length = MIN_MATCH + common_length(base, at + MIN_MATCH, distance, limit);
-                    if length > known {
-                        known = weigh(length, distance);
-                        if at + length >= limit || length >= ENOUGH {
-                            break;
-                        }
+                    let (longer, further) = weigh(length, distance);
+                    if at + length >= limit || length >= ENOUGH {
+                        break;
+                    }
+                    if longer > known || (longer == known && further > lead) {
+                        (known, lead) = (longer, further);
                         tail = load_2(base.add(at + known - 1));
                     }
                 }
                 distance += usize::from(*self.back.get_unchecked((at - distance) % REACH));
             }
         }
+    }
+}
+
+/// Whether the byte before the last `lead` bytes before `at` is among the `room` bytes that count,
+/// and the same as `distance` before.
+///
+/// # Safety
+///
+/// `room <= at`, and `at` lies in the input that begins at `base`.
+#[inline(always)]
+unsafe fn leads(base: *const u8, at: usize, lead: usize, room: usize, distance: usize) -> bool {
+    if lead >= room || at - lead <= distance {
+        return false;
+    }
+    // SAFETY: both bytes lie before `at`, and not before the input, as was just seen.
+    unsafe {
+        let before = base.add(at - lead - 1);
+        *before == *before.sub(distance)
     }
 }
 

@@ -88,7 +88,12 @@ impl Effort {
         let (stride, backlog, looks) = if level < 3 { (256, 32, 1) } else { (16, usize::MAX, 3) };
         let depth = match level {
             0..=1 => 1,
-            2..=9 => 1 << (level - 1),
+            2..=4 => 1 << (level - 1),
+            5 => 14,
+            6 => 28,
+            7 => 52,
+            8 => 100,
+            9 => 192,
             10 => 512,
             11 => 1024,
             _ => 4096,

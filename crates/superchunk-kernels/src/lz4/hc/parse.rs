@@ -84,13 +84,15 @@ impl<'a> Parser<'a> {
         let Parser { input, limit, effort, anchor, .. } = *self;
         let mut best = None;
         let keep = |length, distance| {
-            best = Some((length, distance));
-            length
+            if best.is_none_or(|(known, _)| length > known) {
+                best = Some((length, distance));
+            }
+            (length, 0)
         };
         self.chains.drop_backlog(at, effort.backlog);
         // SAFETY: `last_begin` and `limit` were computed for this input; searches go forward: the
         // last one was at the position before, or in a stretch that has ended before `at`.
-        unsafe { self.chains.search(input, at, limit, effort.depth, keep) };
+        unsafe { self.chains.search(input, at, limit, effort.depth, 0, keep) };
         best.map(|(length, distance)| follow_back(input, anchor, at, length, distance))
     }
 
@@ -142,12 +144,12 @@ impl<'a> Parser<'a> {
             } else {
                 ways.offer_match(found.begin - origin, found.length, distance);
             }
-            MIN_MATCH - 1
+            (length, at - found.begin)
         };
         self.chains.drop_backlog(at, effort.backlog);
         // SAFETY: the caller compared `at` with `last_begin`, which, as `limit`, was computed for
         // this input; the positions of a stretch are searched in their order.
-        unsafe { self.chains.search(input, at, limit, depth, offer) };
+        unsafe { self.chains.search(input, at, limit, depth, here, offer) };
         long
     }
 
