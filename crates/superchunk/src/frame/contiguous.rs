@@ -402,10 +402,9 @@ impl Layout for Contiguous {
     }
 
     fn close(&mut self, contents: &mut Contents) -> Result<()> {
-        let tail_len = self.header.frame_len - self.header.header_len - self.header.cbytes;
         let empty = contents.entries.is_empty();
         let writer = self.writer()?;
-        if !empty && writer.committed && writer.space.is_loose(tail_len) {
+        if !empty && writer.committed && writer.space.is_loose() {
             self.commit_at(contents, true)?;
         }
         let frame_len = self.header.frame_len;

@@ -4,19 +4,15 @@
 //! ```text
 //! trailer, last 17 bytes      behind a chunk, in space that belongs to none
 //! ┌────┬──────────────────┐   ┌────────┬─────────────┬──────────────┐
-//! │ 03 │ seal  │ loose    │   │ "B2X3" │ cbytes: u32 │ XXH3-64: u64 │   little endian
-//! └────┴───────┴──────────┘   └────────┴─────────────┴──────────────┘
+//! │ 03 │ XXH3-128         │   │ "B2X3" │ cbytes: u32 │ XXH3-64: u64 │   little endian
+//! └────┴──────────────────┘   └────────┴─────────────┴──────────────┘
 //! ```
 //!
-//! The fingerprint is two hashes, XXH3-64. The *seal* covers header, index and trailer (with the 16
-//! bytes of the fingerprint as zeros) but for what is *loose*: the numbers of threads and the contents
-//! of the metalayers in the header. C-Blosc2 resets the fingerprint with every change but one: when it
-//! gives a metalayer other bytes, as a resize of an array may do, it writes the header alone. So a loose
-//! part that does not match only tells that the frame is no longer as we left it.
+//! The fingerprint covers header, index and trailer, with its own 16 bytes as zeros. C-Blosc2 resets
+//! it with every change but one: when it gives a metalayer other bytes, it writes the header alone.
+//! What tells such a change from damage is the [seal](super::seal).
 
-use std::hash::Hasher;
-
-use twox_hash::XxHash3_64;
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::error::{Error, Result};
 
@@ -26,27 +22,13 @@ const TAG: &[u8; 4] = b"B2X3";
 /// The type of fingerprints with 128 bits; the only one that we know how it was made.
 const BITS_128: u8 = 3;
 /// Where the fingerprint begins, from the end of the frame.
-const STORED: usize = 17;
+pub(super) const STORED: usize = 17;
+/// The last bytes of a trailer while its hashes are made.
+pub(super) const BLANK: [u8; STORED] = [BITS_128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Where the header tells of threads, which is the business of the last writer only.
-const THREADS: [std::ops::Range<usize>; 2] = [63..65, 66..68];
-/// Where the section of metalayers begins, and its length up to the contents is stated.
-const SECTION: usize = 87;
-
-/// The hashes of header, index and trailer.
+/// The hash of header, index and trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint([u8; 16]);
-
-/// How a stored fingerprint and the one of the bytes compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Match {
-    /// Nothing was changed.
-    Whole,
-    /// At most threads and metalayers were changed.
-    Seal,
-    /// Something else was changed.
-    None,
-}
 
 impl Fingerprint {
     /// A stored fingerprint of a known type.
@@ -66,38 +48,12 @@ impl Fingerprint {
 
     /// The fingerprint of `header`, and of `tail`: the index and, last, the trailer.
     pub(super) fn of(header: &[u8], tail: &[u8]) -> Self {
-        let (mut seal, mut loose) = (XxHash3_64::new(), XxHash3_64::new());
-        let mut position = 0;
-        let contents = contents_of(header)..header.len();
-        for range in THREADS.into_iter().chain([contents]) {
-            seal.write(header.get(position..range.start).unwrap_or_default());
-            loose.write(header.get(range.clone()).unwrap_or_default());
-            position = range.end;
-        }
-        seal.write(tail.get(..tail.len().saturating_sub(STORED)).unwrap_or_default());
-        seal.write(&[BITS_128]);
-        seal.write(&[0; 16]);
-        let mut bytes = [0; 16];
-        let hashes = seal.finish().to_be_bytes().into_iter().chain(loose.finish().to_be_bytes());
-        bytes.iter_mut().zip(hashes).for_each(|(byte, hash)| *byte = hash);
-        Self(bytes)
+        let mut hash = XxHash3_128::new();
+        hash.write(header);
+        hash.write(tail.get(..tail.len().saturating_sub(STORED)).unwrap_or_default());
+        hash.write(&BLANK);
+        Self(hash.finish_128().to_be_bytes())
     }
-
-    /// Compares a stored fingerprint with this one, which is that of the bytes.
-    pub(super) fn compare(self, stored: Self) -> Match {
-        match (self == stored, self.0.first_chunk::<8>() == stored.0.first_chunk::<8>()) {
-            (true, _) => Match::Whole,
-            (_, true) => Match::Seal,
-            _ => Match::None,
-        }
-    }
-}
-
-/// Where the contents of the metalayers begin in a header: behind their names.
-fn contents_of(header: &[u8]) -> usize {
-    let stated = header.get(SECTION + 2..).and_then(|rest| rest.first_chunk::<2>());
-    let names = stated.map_or(0, |stated| usize::from(u16::from_be_bytes(*stated)));
-    (SECTION + names).min(header.len())
 }
 
 /// The checksum of a chunk.
@@ -155,27 +111,8 @@ mod tests {
         let (header, mut trailer) = (digits(header), digits(trailer));
         assert_eq!((header.len(), trailer.len()), (97, 19));
         trailer.extend([0; 16]);
-        let expected = digits("24d150cecefa5635fcdc32095baf1619");
+        let expected = digits("66cc8098767394917e5c521ace70f007");
         assert_eq!(Fingerprint::of(&header, &trailer).0.to_vec(), expected);
-    }
-
-    #[test]
-    fn threads_and_metalayers_are_loose_and_all_else_is_sealed() {
-        // A header with one metalayer `a` of two bytes; what is not looked at is zero.
-        let mut header = vec![0; SECTION];
-        header.extend(*b"\x93\xcd\0\x0e\xde\0\x01\xa1a\xd2\0\0\0\x68\xdc\0\x01\xc6\0\0\0\x02xy");
-        let tail = [7; 40];
-        let whole = Fingerprint::of(&header, &tail);
-        for at in 0..header.len() {
-            let mut changed = header.clone();
-            changed[at] ^= 1;
-            let loose = THREADS.iter().any(|range| range.contains(&at)) || at >= SECTION + 14;
-            // The length of the names decides what is loose: it is sealed, and so are they.
-            let expected = if loose { Match::Seal } else { Match::None };
-            assert_eq!(Fingerprint::of(&changed, &tail).compare(whole), expected, "byte {at}");
-        }
-        assert_eq!(whole.compare(whole), Match::Whole);
-        assert_eq!(Fingerprint::of(&header, &[8; 40]).compare(whole), Match::None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod lock;
 mod opener;
 mod plan;
 pub(crate) mod remains;
+mod seal;
 mod space;
 mod sparse;
 mod trailer;

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::dialect::Dialect;
-use super::fingerprint::{Fingerprint, Match};
 use super::header::{Header, START, Start};
+use super::seal::{Match, Parts, Place, RECORD};
+use super::sparse::HASHES;
 use super::trailer::Trailer;
-use super::{Kind, index};
-use crate::container::{Contents, Integrity, Slot};
+use super::{Kind, LAYERS, index};
+use crate::container::{Contents, Integrity, Layer, Slot};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::ReadAt;
@@ -61,7 +62,7 @@ pub struct Frame {
     pub(super) header: Header,
     pub(super) header_bytes: Vec<u8>,
     pub(super) contents: Contents,
-    /// Where index and trailer are.
+    /// Where index and trailer are, and the seal before them.
     pub(super) tail: Range<u64>,
     pub(super) integrity: Integrity,
 }
@@ -184,8 +185,11 @@ impl Opener {
         Ok(Step::Need(range))
     }
 
-    fn finish(&self, header: Header, tail: Range<u64>, bytes: &[u8]) -> Result<Step> {
-        let moved = |error: Error| error.moved_by(usize::try_from(tail.start).unwrap_or(0));
+    fn finish(&self, header: Header, needed: Range<u64>, bytes: &[u8]) -> Result<Step> {
+        let record_len = record_len(&header);
+        let (record, bytes) = bytes.split_at_checked(record_len).unwrap_or((&[], bytes));
+        let start = needed.start + record_len as u64;
+        let moved = |error: Error| error.moved_by(usize::try_from(start).unwrap_or(0));
         let trailer_at = if header.dialect.has_trailer() {
             Trailer::find(bytes).map_err(moved)?
         } else {
@@ -203,23 +207,9 @@ impl Opener {
         };
         let header_len = usize::try_from(header.header_len).unwrap_or(usize::MAX);
         let header_bytes = self.head.get(..header_len).unwrap_or_default().to_vec();
-        let integrity =
-            match trailer
-                .fingerprint
-                .map(|stored| Fingerprint::of(&header_bytes, bytes).compare(stored))
-            {
-                Some(Match::Whole) => Integrity::Sealed,
-                // C-Blosc2 changes metalayers without a word.
-                None | Some(Match::Seal) => Integrity::Unverified,
-                Some(Match::None) if self.trusting => Integrity::Unverified,
-                Some(Match::None) => {
-                    return Err(Error::corrupt(
-                    "header, index and trailer do not have the fingerprint that they were written \
-                     with; what they say is not to be trusted",
-                )
-                .at("frame", "fingerprint", usize::try_from(tail.end - 16).unwrap_or(0)));
-                }
-            };
+        let place = place_of(header.kind, record, index, &trailer.layers);
+        let parts = Parts { header: &header_bytes, tail: bytes, place };
+        let integrity = self.judge(&header, &parts, &trailer)?;
         let contents = Contents {
             nbytes: header.nbytes,
             vl_blocks: header.vl_blocks,
@@ -228,11 +218,57 @@ impl Opener {
             vlmetalayers: trailer.layers,
             ..Contents::new(header.typesize, header.chunksize, header.params.clone())
         };
+        let sealed = integrity == Integrity::Sealed;
+        let tail = if sealed { needed } else { start..needed.end };
         Ok(Step::Done(Box::new(Frame { header, header_bytes, contents, tail, integrity })))
+    }
+
+    /// What the fingerprint says of a frame.
+    fn judge(&self, header: &Header, parts: &Parts<'_>, trailer: &Trailer) -> Result<Integrity> {
+        let Some(stored) = trailer.fingerprint else { return Ok(Integrity::Unverified) };
+        match parts.compare(stored) {
+            Match::Whole => Ok(Integrity::Sealed),
+            // C-Blosc2 changes metalayers without a word.
+            Match::Seal => Ok(Integrity::Unverified),
+            Match::Unknown if !header.metalayers.is_empty() => Ok(Integrity::Unverified),
+            Match::Unknown | Match::None if self.trusting => Ok(Integrity::Unverified),
+            Match::Unknown | Match::None => {
+                let at = usize::try_from(header.frame_len.saturating_sub(16)).unwrap_or(0);
+                Err(Error::corrupt(
+                    "header, index and trailer do not have the fingerprint that they were written \
+                     with; what they say is not to be trusted",
+                )
+                .at("frame", "fingerprint", at))
+            }
+        }
     }
 }
 
-/// Where index and trailer are: all that follows the chunks.
+/// Where the frame has its seal, if it has a fingerprint; `record` are the bytes before the index.
+pub(super) fn place_of<'a>(
+    kind: Kind,
+    record: &'a [u8],
+    index: &[u8],
+    values: &[Layer],
+) -> Place<'a> {
+    // Sixteen values of the user leave no room for ours.
+    let full = values.len() >= LAYERS && values.iter().all(|value| value.name != HASHES);
+    match kind {
+        _ if index.is_empty() => Place::Nowhere,
+        Kind::Contiguous => Place::Before(record),
+        Kind::Sparse if full => Place::Nowhere,
+        Kind::Sparse => Place::Inside,
+    }
+}
+
+/// The bytes before the index that a seal takes, where there is room for one.
+fn record_len(header: &Header) -> usize {
+    let contiguous = header.kind == Kind::Contiguous && header.dialect == Dialect::Modern;
+    let room = header.nbytes > 0 && header.cbytes >= RECORD as u64;
+    if contiguous && room { RECORD } else { 0 }
+}
+
+/// Where seal, index and trailer are: all that follows the chunks.
 fn tail_range(header: &Header) -> Result<Range<u64>> {
     let chunks = match header.kind {
         Kind::Contiguous if header.nbytes > 0 => header.cbytes,
@@ -246,7 +282,7 @@ fn tail_range(header: &Header) -> Result<Range<u64>> {
         ))
         .at("frame", "cbytes", 39)
     })?;
-    Ok(start..header.frame_len)
+    Ok(start - record_len(header) as u64..header.frame_len)
 }
 
 impl Frame {

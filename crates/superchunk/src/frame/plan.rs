@@ -3,6 +3,8 @@
 use super::dialect::Dialect;
 use super::fingerprint::{Fingerprint, SUFFIX, append_suffix};
 use super::header::Header;
+use super::seal::{self, RECORD};
+use super::sparse::HASHES;
 use super::trailer::Trailer;
 use super::{Kind, index};
 use crate::container::{Contents, Entry, Layer};
@@ -14,8 +16,10 @@ pub(crate) struct Plan {
     /// The bytes of the header.
     pub(crate) head: Vec<u8>,
     pub(crate) entries: Vec<Entry>,
-    /// Index and trailer, right behind the chunks.
+    /// The seal, index and trailer, right behind the chunks.
     pub(crate) tail: Vec<u8>,
+    /// Where they begin, from the end of the header.
+    chunks_end: u64,
     sealed: bool,
 }
 
@@ -46,7 +50,7 @@ impl Plan {
         header.cbytes = position;
         let index = index::to_bytes(&entries)?;
         let (head, tail) = finish(&mut header, &contents.vlmetalayers, index, sealed)?;
-        Ok(Self { header, head, entries, tail, sealed })
+        Ok(Self { header, head, entries, tail, chunks_end: position, sealed })
     }
 
     /// Makes of a chunk what is written for it.
@@ -56,31 +60,42 @@ impl Plan {
         }
     }
 
-    /// Where index and trailer begin.
+    /// Where seal, index and trailer begin.
     pub(crate) fn tail_start(&self) -> u64 {
-        self.header.header_len + self.header.cbytes
+        self.header.header_len + self.chunks_end
     }
 }
 
-/// Sets the lengths of `header`, whose `cbytes` tells where the index goes, and returns the bytes of
-/// the header and those of index and trailer.
+/// Sets the lengths of `header`, and returns its bytes and those of seal, index and trailer. The
+/// `cbytes` of the header tells where these go; a seal before the index adds to it.
 pub(super) fn finish(
     header: &mut Header,
     vlmetalayers: &[Layer],
-    mut tail: Vec<u8>,
+    index: Vec<u8>,
     sealed: bool,
 ) -> Result<(Vec<u8>, Vec<u8>)> {
+    let contiguous = header.kind == Kind::Contiguous;
+    let record_len = if sealed && contiguous && !index.is_empty() { RECORD } else { 0 };
+    let mut tail = index;
     let trailer = Trailer { layers: vlmetalayers.to_vec(), fingerprint: None };
     tail.extend(trailer.to_bytes(header.dialect)?);
     let has_vlmeta = !vlmetalayers.is_empty();
     header.header_len = header.to_bytes(has_vlmeta)?.len() as u64;
-    let chunks = if header.kind == Kind::Contiguous { header.cbytes } else { 0 };
+    header.cbytes += record_len as u64;
+    let chunks = if contiguous { header.cbytes } else { 0 };
     header.frame_len = header.header_len + chunks + tail.len() as u64;
     let head = header.to_bytes(has_vlmeta)?;
     if sealed {
+        if !contiguous && vlmetalayers.last().is_some_and(|layer| layer.name == HASHES) {
+            seal::put_inside(&head, &mut tail);
+        }
         let stored = Fingerprint::stored(Some(Fingerprint::of(&head, &tail)));
         tail.truncate(tail.len() - stored.len());
         tail.extend(stored);
+    }
+    if record_len > 0 {
+        let record = seal::record_of(&head, &tail);
+        tail.splice(..0, record);
     }
     Ok((head, tail))
 }

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::Kind;
-use super::fingerprint::{Fingerprint, Match, SUFFIX, chunk_hash, stated_hash};
+use super::fingerprint::{SUFFIX, chunk_hash, stated_hash};
 use super::header::Header;
+use super::opener::place_of;
+use super::seal::{Match, Parts, RECORD};
 use super::trailer::Trailer;
 use super::{index, sparse};
 use crate::container::{Contents, Entry, Layer};
@@ -20,6 +22,7 @@ const FAR: usize = 1 << 26;
 
 /// A header that can be read. What it says need not be true.
 pub(crate) struct Head {
+    kind: Kind,
     pub(crate) header_len: usize,
     /// Where it says that index and trailer are.
     pub(crate) tail: Range<u64>,
@@ -49,6 +52,7 @@ pub(crate) fn head(bytes: &[u8], kind: Kind) -> Result<Head> {
         ..Contents::new(header.typesize, header.chunksize, header.params.clone())
     };
     Ok(Head {
+        kind,
         header_len: usize::try_from(header.header_len).unwrap_or(usize::MAX),
         tail,
         contents,
@@ -67,12 +71,19 @@ pub(crate) fn tail(bytes: &[u8], range: Range<usize>, limits: &Limits) -> Result
 }
 
 /// Whether the fingerprint of index and trailer vouches for them and for this header.
-pub(crate) fn is_sealed(bytes: &[u8], header_len: usize, tail: &Tail) -> bool {
-    let part = bytes.get(tail.range.clone()).unwrap_or_default();
-    let head = bytes.get(..header_len).unwrap_or_default();
-    let trailer = bytes.get(tail.trailer_at..tail.range.end).unwrap_or_default();
-    let stored = Trailer::parse(trailer, super::Dialect::Modern).ok().and_then(|t| t.fingerprint);
-    stored.is_some_and(|stored| Fingerprint::of(head, part).compare(stored) != Match::None)
+pub(crate) fn is_sealed(bytes: &[u8], head: &Head, tail: &Tail) -> bool {
+    let part = |range: Range<usize>| bytes.get(range).unwrap_or_default();
+    let trailer = Trailer::parse(part(tail.trailer_at..tail.range.end), super::Dialect::Modern);
+    let Ok(trailer) = trailer else { return false };
+    let record = part(tail.range.start.saturating_sub(RECORD)..tail.range.start);
+    let index = part(tail.range.start..tail.trailer_at);
+    let parts = Parts {
+        header: part(0..head.header_len),
+        tail: part(tail.range.clone()),
+        place: place_of(head.kind, record, index, &trailer.layers),
+    };
+    let compared = trailer.fingerprint.map(|stored| parts.compare(stored));
+    matches!(compared, Some(Match::Whole | Match::Seal))
 }
 
 /// Where trailers are: from their first byte to the end of the last, or of the part that is left.

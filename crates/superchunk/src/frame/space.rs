@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0        header_len                          live_end        tail.start    tail.end
-//! ├─ header ─┼─ chunks and holes ────────────────┼─ gap ─────────┼─ index, trailer ─┤
+//! ├─ header ─┼─ chunks and holes ────────────────┼─ gap ─────────┼─ index, trailer ─┤   with the seal
 //! ```
 //!
 //! Nothing that the last commit needs is ever handed out. Positions are from the start of the frame.
@@ -31,7 +31,7 @@ pub(super) struct Space {
     cooling_len: u64,
     /// The end of all chunks, committed or not.
     live_end: u64,
-    /// Index and trailer of the last commit; empty before the first.
+    /// Seal, index and trailer of the last commit; empty before the first.
     tail: Range<u64>,
     commits: u64,
     largest: u64,
@@ -109,8 +109,8 @@ impl Space {
     }
 
     /// Whether the tail could move closer to the chunks.
-    pub(super) fn is_loose(&self, len: u64) -> bool {
-        self.place_tail(len, true) < self.tail.start
+    pub(super) fn is_loose(&self) -> bool {
+        self.place_tail(self.tail.end - self.tail.start, true) < self.tail.start
     }
 
     fn add_hole(&mut self, hole: Range<u64>) {

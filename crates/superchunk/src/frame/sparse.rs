@@ -12,7 +12,7 @@ use super::header::Header;
 use super::home::{self, Setup};
 use super::lock::{Lock, changed};
 use super::opener::{Frame, Opener};
-use super::{Kind, LAYERS, index, plan};
+use super::{Kind, LAYERS, index, plan, seal};
 use crate::container::{self, Contents, Entry, Integrity, Layer, Layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -187,8 +187,11 @@ impl Sparse {
             ids.filter_map(|id| Some((id, *self.hashes.get(&id)?))).collect();
         let ids = known.iter().map(|(id, _)| Value::from(*id)).collect();
         let hashes = known.iter().map(|(_, hash)| Value::from(*hash)).collect();
-        let value = Value::Array(vec![ALGORITHM.into(), Value::Array(ids), Value::Array(hashes)]);
-        let options = crate::options::CompressOptions::new(1);
+        let seal = Value::Bin(seal::INSIDE.to_vec());
+        let (ids, hashes) = (Value::Array(ids), Value::Array(hashes));
+        let value = Value::Array(vec![ALGORITHM.into(), ids, hashes, seal]);
+        // The seal is found by its place in the file, so it must be there as it is.
+        let options = crate::options::CompressOptions::new(1).with_level(0);
         let content = crate::chunk::compress(&value.encode()?, &options)?;
         Ok(Layer { name: HASHES.to_owned(), content })
     }
@@ -360,7 +363,9 @@ pub(super) fn take_hashes(layers: &mut Vec<Layer>, limits: &Limits) -> BTreeMap<
     let Ok(Value::Array(parts)) = decode_value(&layer.content, limits) else {
         return BTreeMap::new();
     };
-    let [Value::Str(algorithm), Value::Array(ids), Value::Array(hashes)] = parts.as_slice() else {
+    let [Value::Str(algorithm), Value::Array(ids), Value::Array(hashes), Value::Bin(_)] =
+        parts.as_slice()
+    else {
         return BTreeMap::new();
     };
     if algorithm != ALGORITHM {

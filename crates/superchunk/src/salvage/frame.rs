@@ -45,7 +45,7 @@ fn by_index(
     judge: &mut Judge<'_>,
 ) -> Option<Result<(SuperChunk, Report)>> {
     let mut report = Report::new("frame", Order::Index);
-    report.sealed = remains::is_sealed(bytes, head.header_len, tail);
+    report.sealed = remains::is_sealed(bytes, head, tail);
     let (mut parts, sizes) = resolve(bytes, &tail.entries, head.header_len, judge);
     let stored = tail.entries.iter().filter(|entry| entry.stored_slot().is_some()).count();
     if sizes.is_empty() && stored > 0 {

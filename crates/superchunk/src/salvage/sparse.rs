@@ -76,7 +76,7 @@ fn list(
     };
     let sealed = head.is_some_and(|head| {
         let tail = remains::tail(index, start..trailer.end, limits);
-        tail.is_ok_and(|tail| remains::is_sealed(index, head.header_len, &tail))
+        tail.is_ok_and(|tail| remains::is_sealed(index, head, &tail))
     });
     (Some(entries), values, sealed)
 }
