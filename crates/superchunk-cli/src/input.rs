@@ -303,7 +303,7 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
 }
 
 /// Copies stdin to a temporary file, because frames are not read from front to back.
-fn spool_stdin() -> Outcome<Scratch> {
+pub(crate) fn spool_stdin() -> Outcome<Scratch> {
     let spool = Scratch::new();
     let failed = |error| Failure::io("keep stdin in a temporary file", spool.path(), error);
     let mut file = File::create_new(spool.path()).map_err(failed)?;

@@ -26,6 +26,7 @@
 //! | [`salvage`] | what can still be read of damaged containers |
 //! | [`npy`] | the header of NumPy's own files |
 //! | [`table`] | rows in columns: conditions, scans, sums, groups, orders |
+//! | [`verify`] | whether containers are still what was written, level by level |
 //!
 //! The crate forbids `unsafe`, has no global state, reads no environment variables, and treats
 //! every input as hostile: bad bytes give an [`Error`], never a panic, and [`Limits`] bound what
@@ -62,6 +63,7 @@ mod schunk;
 pub mod store;
 mod superfile;
 pub mod table;
+pub mod verify;
 mod wire;
 
 pub use block_shape::BlockShape;

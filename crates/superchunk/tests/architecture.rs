@@ -35,6 +35,7 @@ const LAYERS: &[&str] = &[
     "objects",
     "detect",
     "salvage",
+    "verify",
     "lib",
 ];
 

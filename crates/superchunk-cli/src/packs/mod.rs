@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use superchunk::bloscpack::Pack;
-use superchunk::{Error, Json, JsonStyle, Value};
+use superchunk::{Json, JsonStyle, Value};
 
 use crate::arrays;
 use crate::context::Context;
@@ -149,9 +149,4 @@ fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
 
 fn item_size(pack: &Pack) -> u64 {
     pack.data().map_or(1, |data| data.item_size() as u64)
-}
-
-/// What a damaged file still has: the chunks alone are believed.
-pub(crate) fn lenient(path: &Path, context: &Context) -> Result<Pack, Error> {
-    context.pack_reader().with_lenient(true).open(path)
 }

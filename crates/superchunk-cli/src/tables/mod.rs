@@ -3,7 +3,6 @@
 mod append;
 mod array;
 mod attributes;
-mod check;
 mod convert;
 mod files;
 mod infer;

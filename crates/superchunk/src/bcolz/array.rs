@@ -295,6 +295,12 @@ impl Array {
         }
     }
 
+    /// What it is called in errors.
+    #[cfg(any(unix, windows))]
+    pub(crate) fn name(&self) -> &str {
+        self.home.name()
+    }
+
     pub(super) fn write_attrs(&mut self) -> Result<()> {
         if self.attrs.is_changed() {
             let root = self.home.root()?;

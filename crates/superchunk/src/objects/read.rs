@@ -263,7 +263,7 @@ impl Objects {
     }
 
     /// Makes sure that every block of a chunk has as many objects as it should.
-    pub(super) fn count_chunk(&self, number: usize) -> Result<()> {
+    pub(crate) fn count_chunk(&self, number: usize) -> Result<()> {
         let (_, mut left) = self.place_of(number);
         for block in 0..self.block_count(number)? {
             let count = self.items_per_block.map(|each| each.min(left));

@@ -204,10 +204,24 @@ impl SuperChunk {
         slot: u64,
         buffer: &'b mut Vec<u8>,
     ) -> Result<(&'b [u8], &'b [u8])> {
+        let (chunk, behind) = self.fetch_unchecked(number, slot, buffer)?;
+        match self.layout.check(slot, chunk, behind) {
+            Some(Err(error)) => Err(error),
+            _ => Ok((chunk, behind)),
+        }
+    }
+
+    /// The same, whether it has its checksum or not.
+    pub(super) fn fetch_unchecked<'b>(
+        &'b self,
+        number: usize,
+        slot: u64,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<(&'b [u8], &'b [u8])> {
         if let Some(bytes) = self.layout.as_bytes(slot) {
             let header = Header::parse(bytes)?;
             self.check_len(number, &header)?;
-            return self.checked(slot, header.compressed_len(), bytes);
+            return split(header.compressed_len(), bytes);
         }
         let extent = self.layout.extent(slot, self.next_slot(number))?;
         let likely = match self.contents.expected_len(number) {
@@ -234,16 +248,7 @@ impl SuperChunk {
         } else {
             buffer.get(..found).unwrap_or_default()
         };
-        self.checked(slot, len, here)
-    }
-
-    fn checked<'b>(&self, slot: u64, len: usize, bytes: &'b [u8]) -> Result<(&'b [u8], &'b [u8])> {
-        let (chunk, behind) =
-            bytes.split_at_checked(len).ok_or_else(|| past_the_end(len, bytes.len() as u64))?;
-        if let Some(verdict) = self.layout.check(slot, chunk, behind) {
-            verdict?;
-        }
-        Ok((chunk, behind))
+        split(len, here)
     }
 
     /// Makes `buffer`, which begins with the first `from` bytes of a chunk, begin with the first `to`,
@@ -341,6 +346,11 @@ fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
     let found = dst.len();
     dst.get_mut(..len)
         .ok_or_else(|| Error::invalid(format!("the chunk has {len} bytes, the buffer {found}")))
+}
+
+/// A chunk of `len` bytes, and what follows it.
+fn split(len: usize, bytes: &[u8]) -> Result<(&[u8], &[u8])> {
+    bytes.split_at_checked(len).ok_or_else(|| past_the_end(len, bytes.len() as u64))
 }
 
 fn past_the_end(len: usize, extent: u64) -> Error {

@@ -21,6 +21,7 @@ mod vl;
 pub(crate) use blocks::Change;
 pub use edit::Fill;
 pub use options::{FrameOptions, OpenOptions};
+pub(crate) use verify::Depth;
 pub use verify::Verification;
 
 use std::sync::{Mutex, OnceLock};

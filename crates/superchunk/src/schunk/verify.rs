@@ -2,6 +2,7 @@
 
 use super::SuperChunk;
 use super::fetch::Source;
+use crate::chunk::Header;
 use crate::container::Integrity;
 use crate::error::{Error, Result};
 
@@ -17,6 +18,29 @@ pub struct Verification {
     pub decoded: usize,
     /// The chunks that cannot be read, and why.
     pub damaged: Vec<(usize, Error)>,
+}
+
+/// How far a chunk is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Depth {
+    /// It is there, and its header fits its place.
+    Header,
+    /// It has its checksum, if there is one.
+    Checksum,
+    /// It decodes.
+    Decode,
+}
+
+/// What came of it.
+pub(crate) struct Looked {
+    /// How far it came.
+    pub(crate) stage: Depth,
+    /// Whether a checksum was compared, and is right.
+    pub(crate) compared: bool,
+    /// The decoded length.
+    pub(crate) len: usize,
+    /// What is wrong at this stage.
+    pub(crate) error: Option<Error>,
 }
 
 impl Verification {
@@ -39,26 +63,64 @@ impl SuperChunk {
         let mut report = Verification { integrity, checked: 0, decoded: 0, damaged: Vec::new() };
         let mut decoded = Vec::new();
         for number in 0..self.chunk_count() {
-            match self.verify_chunk(number, &mut decoded) {
-                Ok(true) => report.checked += 1,
-                Ok(false) => report.decoded += 1,
-                Err(error) => report.damaged.push((number, self.told(number, error))),
+            let looked = self.look(number, Depth::Decode, &mut decoded);
+            match (looked.error, looked.compared) {
+                (Some(error), _) => report.damaged.push((number, error)),
+                (None, true) => report.checked += 1,
+                (None, false) => report.decoded += 1,
             }
-            done(self.decoded_len(number).unwrap_or(0));
+            done(looked.len);
         }
         Ok(report)
     }
 
-    /// Decodes one chunk; tells whether a checksum was compared.
-    fn verify_chunk(&self, number: usize, decoded: &mut Vec<u8>) -> Result<bool> {
-        let Source::Stored(slot) = self.source(number)? else { return Ok(false) };
+    /// Looks at one chunk; `decoded` is memory for it.
+    pub(crate) fn look(&self, number: usize, depth: Depth, decoded: &mut Vec<u8>) -> Looked {
+        let len = self.contents.expected_len(number).unwrap_or(0);
+        let mut looked = Looked { stage: Depth::Header, compared: false, len, error: None };
+        let result = self.look_into(number, depth, decoded, &mut looked);
+        looked.error = result.err().map(|error| self.told(number, error));
+        looked
+    }
+
+    fn look_into(
+        &self,
+        number: usize,
+        depth: Depth,
+        decoded: &mut Vec<u8>,
+        looked: &mut Looked,
+    ) -> Result<()> {
+        let Source::Stored(slot) = self.source(number)? else {
+            looked.stage = depth;
+            return Ok(());
+        };
         let mut buffer = Vec::new();
-        let (chunk, behind) = self.fetch(number, slot, &mut buffer)?;
-        let compared = self.layout.check(slot, chunk, behind).is_some();
-        let len = crate::chunk::Header::parse(chunk)?.len();
-        self.limits.check_decoded(len)?;
-        decoded.resize(len, 0);
-        self.decode(number, decoded)?;
-        Ok(compared)
+        if depth == Depth::Header && self.layout.as_bytes(slot).is_none() {
+            looked.len = self.read_start(number, slot, &mut buffer)?.0.len();
+            return Ok(());
+        }
+        let (chunk, behind) = self.fetch_unchecked(number, slot, &mut buffer)?;
+        looked.len = Header::parse(chunk)?.len();
+        if depth == Depth::Header {
+            return Ok(());
+        }
+        looked.stage = Depth::Checksum;
+        if let Some(verdict) = self.layout.check(slot, chunk, behind) {
+            verdict?;
+            looked.compared = true;
+        }
+        if depth == Depth::Checksum {
+            return Ok(());
+        }
+        looked.stage = Depth::Decode;
+        self.limits.check_decoded(looked.len)?;
+        decoded.resize(looked.len, 0);
+        self.with_scratch(|scratch| scratch.decoder.decompress_into(chunk, decoded)).map(drop)
+    }
+
+    /// Where the layout keeps the chunks that it keeps.
+    #[cfg(any(unix, windows))]
+    pub(crate) fn stored_slots(&self) -> impl Iterator<Item = u64> {
+        self.contents.entries.iter().filter_map(|entry| entry.stored_slot())
     }
 }

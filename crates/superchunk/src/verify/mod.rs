@@ -1,0 +1,106 @@
+//! Is it still what was written? Any container, level by level.
+//!
+//! | level | what is looked at |
+//! |---|---|
+//! | [`Structure`](Level::Structure) | headers, trailers and metadata can be read |
+//! | [`Index`](Level::Index) | the index leads to valid chunk headers that fit their places |
+//! | [`Checksums`](Level::Checksums) | fingerprints and checksums are right, where there are any |
+//! | [`Decode`](Level::Decode) | every chunk decodes |
+//! | [`Files`](Level::Files) | shapes and numbers of chunks, lengths of columns, files and folders agree |
+//!
+//! Every level takes in those before it. Chunks are read once, however many levels look at them. A
+//! [`Sample`] looks at some chunks only.
+//!
+//! ```
+//! use superchunk::verify::{self, Level, Options};
+//! use superchunk::{CompressOptions, FrameOptions, SuperChunk};
+//! # let folder = std::env::temp_dir().join(format!("superchunk-verify-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder).unwrap();
+//! # let path = folder.join("numbers.b2frame");
+//!
+//! let mut numbers = SuperChunk::create(&path, &FrameOptions::new(CompressOptions::of::<u32>()))?;
+//! numbers.append_items(&(0..1_000_000u32).map(|i| i * i).collect::<Vec<_>>())?;
+//! numbers.close()?;
+//!
+//! let report = verify::path(&path, &Options::new(), &mut |_bytes, _of| {})?;
+//! assert!(report.is_good());
+//! assert_eq!((report.checksums, report.by_checksum), ("sealed", report.chunks));
+//! # std::fs::remove_dir_all(&folder).unwrap();
+//! # Ok::<(), superchunk::Error>(())
+//! ```
+
+#[cfg(any(unix, windows))]
+mod columns;
+#[cfg(any(unix, windows))]
+mod frames;
+mod options;
+mod report;
+#[cfg(any(unix, windows))]
+mod single;
+mod walk;
+
+pub use options::{Options, Sample};
+pub use report::{Finding, Level, LevelReport, Report, Verdict};
+
+#[cfg(any(unix, windows))]
+use std::path::Path;
+
+#[cfg(any(unix, windows))]
+use crate::detect;
+use crate::detect::Format;
+#[cfg(any(unix, windows))]
+use crate::error::{Error, ErrorKind, Result};
+use crate::schunk::SuperChunk;
+use walk::Walk;
+
+/// Looks at a super-chunk that is open, wherever it is kept; not at what its chunks are chunks of.
+/// `progress` is told after each chunk how many bytes it decodes to, and how many all of them do.
+pub fn super_chunk(
+    chunks: &SuperChunk,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Report {
+    let mut walk = Walk::new(options, Report::new(Format::Frame, options.level), progress);
+    walk.frame(chunks);
+    walk.report
+}
+
+/// Looks at the file or folder `path`. `progress` is told after each chunk how many bytes it decodes to,
+/// and how many there are of all that is looked at.
+///
+/// # Errors
+///
+/// Damage is no error but a finding of the report. Errors are what keeps from looking: files that cannot
+/// be read, limits, codecs that this build does not have, formats that hold nothing to compare.
+#[cfg(any(unix, windows))]
+pub fn path(
+    path: impl AsRef<Path>,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Report> {
+    let path = path.as_ref();
+    let detected = detect::path(path)?;
+    let report = Report::new(detected.format, options.level);
+    let mut walk = Walk::new(options, report, progress);
+    match detected.format {
+        Format::Frame | Format::SparseFrame => frames::frame(&mut walk, path)?,
+        Format::BcolzArray => columns::array(&mut walk, path)?,
+        Format::BcolzTable => columns::table(&mut walk, path)?,
+        Format::Blsk => columns::blsk(&mut walk, path)?,
+        Format::Chunk => single::chunk(&mut walk, path)?,
+        Format::Npy => single::numpy(&mut walk, path)?,
+        #[cfg(feature = "bloscpack")]
+        Format::Bloscpack => single::pack(&mut walk, path)?,
+        _ => {
+            let words = format!("it cannot be checked: {}", detected.reason);
+            return Err(Error::unsupported(words).within(path.display().to_string()));
+        }
+    }
+    Ok(walk.report)
+}
+
+/// Whether an error tells of damage, and not of what keeps from looking.
+#[cfg(any(unix, windows))]
+fn is_damage(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated)
+}
