@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use crate::step::{Outcome, cargo, output, run, say, step};
-use crate::{dependencies, peers};
+use crate::{dependencies, kernels, peers};
 
 /// The two crates that users build without default features, too.
 const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
@@ -18,6 +18,7 @@ pub(crate) fn test() -> Outcome {
     step("clippy", clippy)?;
     step("dependencies", dependencies::no_c)?;
     step("tests", || tests(&peers))?;
+    step("lesser kernels", kernels::lesser)?;
     step("docs", docs)?;
     step("wasm", wasm)?;
     say(&format!("== all passed, {:.0} s", start.elapsed().as_secs_f64()));

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod crash;
 mod dependencies;
+mod kernels;
 mod peers;
 mod step;
 
@@ -20,6 +21,9 @@ cargo xtask <command>
   test             everything that must pass: peers, format, lints, tests, documents, wasm, dependencies
   setup            only install the peers (real Blosc libraries) under target/venv
   crash [--full]   the search for moments at which a power cut hurts; --full looks at a million images
+  kernels          every test with each instruction set forced in turn
+  neon             the kernels on an emulated aarch64 processor, if there is an emulator
+  miri, asan       every access to memory watched: the kernels interpreted, all tests with AddressSanitizer
   bench [options]  compare with the peers in a release build; `bench --help` tells the options
   counts [--save]  count the instructions of a dozen cases (needs valgrind) and compare with those saved
   help             this text
@@ -34,6 +38,10 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((command, [])) if command == "test" => check::test(),
         Some((command, [])) if command == "setup" => peers::setup().map(drop),
+        Some((command, [])) if command == "kernels" => kernels::kernels(),
+        Some((command, [])) if command == "neon" => kernels::neon(),
+        Some((command, [])) if command == "miri" => kernels::miri(),
+        Some((command, [])) if command == "asan" => kernels::asan(),
         Some((command, options)) if command == "crash" => crash::crash(options),
         Some((command, options)) if command == "bench" => bench::bench(options),
         Some((command, options)) if command == "counts" => bench::counts(options),

@@ -143,6 +143,17 @@ mod tests {
         assert!(detect() >= first);
     }
 
+    #[cfg(all(feature = "__internal-test", target_arch = "x86_64"))]
+    #[test]
+    fn the_set_that_is_asked_for_is_used() {
+        let expected = match std::env::var("SUPERCHUNK_CPU").as_deref() {
+            Ok("scalar") => Isa::Scalar,
+            Ok("sse2") => Isa::Sse2,
+            _ => detect(),
+        };
+        assert_eq!(isa(), expected);
+    }
+
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn detection_agrees_with_the_standard_library() {

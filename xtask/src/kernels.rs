@@ -1,0 +1,98 @@
+//! The library with each of its kernels: `cargo xtask kernels` forces instruction sets, `neon` runs on an
+//! emulated processor, `miri` and `asan` watch every access to memory.
+
+use std::process::{Command, Stdio};
+
+use crate::peers;
+use crate::step::{Outcome, cargo, run, say, step};
+
+/// What lets a test program hear [`FORCE`].
+const LISTEN: [&str; 2] = ["--features", "superchunk-kernels/__internal-test"];
+const FORCE: &str = "SUPERCHUNK_CPU";
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+const HERE: &str = "x86_64-unknown-linux-gnu";
+
+/// All tests of both crates with each instruction set in turn.
+pub(crate) fn kernels() -> Outcome {
+    let peers = step("setup", peers::setup)?;
+    for isa in ["scalar", "sse2", "avx2"] {
+        let mut command = cargo(&["test", "-p", "superchunk-kernels", "-p", "superchunk"]);
+        command.args(LISTEN).env(FORCE, isa);
+        command.envs(peers.iter().map(|(name, value)| (name, value)));
+        step(&format!("every test with {isa}"), || run(&mut command))?;
+    }
+    Ok(())
+}
+
+/// The tests that a wrong kernel is most likely to fail, with the sets that this machine would not
+/// choose by itself.
+pub(crate) fn lesser() -> Outcome {
+    let chosen = ["roundtrip", "partial", "golden", "corruption"];
+    for isa in ["scalar", "sse2"] {
+        let features = ["--features", "pool,__internal-test"];
+        let mut command = cargo(&["test", "-p", "superchunk-kernels", "--lib"]);
+        run(command.args(["--test", "memory"]).args(features).env(FORCE, isa))?;
+        let mut command = cargo(&["test", "-p", "superchunk"]);
+        command.args(LISTEN).env(FORCE, isa);
+        run(command.args(chosen.iter().flat_map(|test| ["--test", test])))?;
+    }
+    Ok(())
+}
+
+/// The kernels and the library built for `aarch64`; the kernels' tests where there is an emulator.
+pub(crate) fn neon() -> Outcome {
+    let folder = ["--target-dir", "target/aarch64", "--target", AARCH64];
+    let mut check = cargo(&["check", "-p", "superchunk-kernels", "-p", "superchunk"]);
+    step("neon compiles", || run(check.args(folder)))?;
+    if !at_hand("qemu-aarch64") || !at_hand("aarch64-linux-gnu-gcc") {
+        say("qemu-aarch64 or aarch64-linux-gnu-gcc is not at hand: nothing was run with NEON");
+        return Ok(());
+    }
+    let mut tests = cargo(&["test", "-p", "superchunk-kernels", "--lib"]);
+    tests
+        .args(folder)
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
+    tests.env(
+        "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+        "qemu-aarch64 -L /usr/aarch64-linux-gnu",
+    );
+    step("kernels with neon, emulated", || run(&mut tests))
+}
+
+/// Tests of the kernels that are short enough, interpreted: every access to memory is seen. Miri has
+/// no `cpuid`, so that SSE2 is the best that the kernels choose there; scalar is asked for besides.
+pub(crate) fn miri() -> Outcome {
+    let nightly = ["run", "nightly", "cargo", "miri"];
+    let mut version = Command::new("rustup");
+    let found = version.args(nightly).arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    if !found.status().is_ok_and(|status| status.success()) {
+        say("no nightly toolchain with Miri is installed: nothing was interpreted");
+        return Ok(());
+    }
+    for isa in ["scalar", "sse2"] {
+        let mut command = Command::new("rustup");
+        command.args(nightly).args(["test", "-p", "superchunk-kernels", "--test", "memory"]);
+        command.args(["--features", "__internal-test", "--target-dir", "target/miri"]);
+        // The variable is read by the interpreted program.
+        command.env("MIRIFLAGS", format!("-Zmiri-env-forward={FORCE}")).env(FORCE, isa);
+        step(&format!("miri with {isa}"), || run(command.current_dir(crate::step::root())))?;
+    }
+    Ok(())
+}
+
+/// All tests of both crates with AddressSanitizer, which the compiler offers only when told that it
+/// is a newer one.
+pub(crate) fn asan() -> Outcome {
+    let peers = step("setup", peers::setup)?;
+    let mut command = cargo(&["test", "-p", "superchunk-kernels", "-p", "superchunk", "--tests"]);
+    command.args(["--target", HERE, "--target-dir", "target/asan", "--no-fail-fast"]);
+    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
+    command.envs(peers.iter().map(|(name, value)| (name, value)));
+    step("asan", || run(&mut command))
+}
+
+fn at_hand(program: &str) -> bool {
+    let mut asked = Command::new(program);
+    asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    asked.status().is_ok_and(|status| status.success())
+}
