@@ -7,6 +7,7 @@
 //! with `nd` files of arrays, with `objects` files of strings and with `tables` tables,
 //! beside other formats.
 
+mod aims;
 mod args;
 mod arrays;
 mod c_blosc2;

@@ -1,5 +1,6 @@
-//! The end of a long table: geometric means and worst cells of each codec and filter.
+//! The end of a long table: geometric means and worst cells of each codec and filter, then the aims.
 
+use crate::aims;
 use crate::cell::Cell;
 use crate::choice::Setup;
 use crate::report::say;
@@ -18,7 +19,7 @@ const QUOTIENTS: [(&str, Quotient); 5] = [
 /// All cells of a run.
 #[derive(Default)]
 pub(crate) struct Summary {
-    cells: Vec<(&'static str, Setup, Cell)>,
+    cells: Vec<aims::Place>,
 }
 
 impl Summary {
@@ -40,6 +41,7 @@ impl Summary {
             self.print_group(&name, |setup| group(setup) == name);
         }
         self.print_group("everything", |_| true);
+        aims::print(&self.cells);
     }
 
     fn print_group(&self, name: &str, is_in: impl Fn(&Setup) -> bool) {
