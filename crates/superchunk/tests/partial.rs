@@ -58,6 +58,51 @@ fn any_range_of_bytes_equals_that_part_of_the_whole() {
 }
 
 #[test]
+fn small_pieces_of_unsplit_blocks_are_right_at_every_edge() {
+    let codecs = [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd];
+    let mut decoder = Decoder::new();
+    for (item_size, block_size, len) in [(1, 5_001, 20_077), (3, 6_009, 20_077), (8, 4_152, 20_077)]
+    {
+        let bytes = mixed(len, item_size, 7);
+        for (codec, filter) in codecs.into_iter().flat_map(|codec| {
+            [None, Some(Filter::Shuffle), Some(Filter::BitShuffle)].map(|filter| (codec, filter))
+        }) {
+            let options = CompressOptions::new(item_size)
+                .with_codec(codec)
+                .with_filters(filter)
+                .with_block_size(block_size)
+                .with_split(SplitMode::Never);
+            let packed = chunk::compress(&bytes, &options).unwrap();
+            let size = Header::parse(&packed).unwrap().block_size().unwrap();
+            let edges = (0..len).step_by(size).chain([len]);
+            for start in edges.flat_map(|edge| edge.saturating_sub(70)..(edge + 70).min(len)) {
+                for end in [start + 1, start + 8, start + 61].map(|end| end.min(len)) {
+                    let mut part = vec![0xEE; end - start];
+                    decoder.read_bytes(&packed, start..end, &mut part).unwrap();
+                    assert!(part == bytes[start..end], "{codec:?} {filter:?} {start}..{end}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_piece_of_a_long_zstd_block_needs_no_byte_behind_it() {
+    let bytes = mixed(900_000, 4, 3);
+    let options = CompressOptions::new(4).with_codec(Codec::Zstd).with_filters([]);
+    let options = options.with_block_size(900_000);
+    let mut packed = chunk::compress(&bytes, &options).unwrap();
+    let (mut decoder, mut part) = (Decoder::new(), [0; 100]);
+    decoder.read_bytes(&packed, 300_000..300_100, &mut part).unwrap();
+    assert_eq!(part, bytes[300_000..300_100]);
+    let len = packed.len();
+    packed[len - len / 10..].fill(0xEE);
+    decoder.read_bytes(&packed, 300_000..300_100, &mut part).unwrap();
+    assert_eq!(part, bytes[300_000..300_100]);
+    assert!(decoder.read_bytes(&packed, 899_000..899_100, &mut part).is_err());
+}
+
+#[test]
 fn masked_blocks_keep_what_was_there() {
     for (packed, bytes) in chunks() {
         let header = Header::parse(&packed).unwrap();

@@ -54,9 +54,9 @@ impl StoredBlock<'_> {
 /// What the blocks of a chunk have in common when they are read.
 pub(super) struct BlockReader<'a> {
     pub(super) pipeline: Pipeline,
-    method: Method,
-    dict: &'a [u8],
-    runs_allowed: bool,
+    pub(super) method: Method,
+    pub(super) dict: &'a [u8],
+    pub(super) runs_allowed: bool,
 }
 
 impl<'a> BlockReader<'a> {
@@ -94,6 +94,9 @@ impl<'a> BlockReader<'a> {
         dst: &mut [u8],
     ) -> Result<()> {
         let stream_len = block.stream_len()?;
+        if !block.is_split() && self.decode_piece(worker, block, &part, dst)? {
+            return Ok(());
+        }
         let is_planes = block.is_split() && self.pipeline.only_planes() == Some(block.stream_count);
         // Items can be put together one by one from planes; all else needs the whole block.
         let span = if is_planes { block.whole_items(&part) } else { 0..block.len };
@@ -206,6 +209,7 @@ impl<'a> BlockReader<'a> {
         for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact_mut(len)) {
             match Stream::parse(reader, len, self.runs_allowed)? {
                 Stream::Raw(bytes) => *plane = bytes,
+                Stream::Run(value) => part.get_mut(items.clone()).unwrap_or_default().fill(value),
                 stream => {
                     let codec = &mut worker.codec;
                     stream.decode_prefix(codec, &self.method, self.dict, part, items.end)?;

@@ -53,6 +53,7 @@ impl Decoder {
 }
 
 /// The bytes of a range of items.
+#[inline]
 pub(super) fn byte_range(items: &Range<usize>, item_size: usize) -> Result<Range<usize>> {
     match (items.start.checked_mul(item_size), items.end.checked_mul(item_size)) {
         (Some(start), Some(end)) => Ok(start..end),
@@ -61,6 +62,7 @@ pub(super) fn byte_range(items: &Range<usize>, item_size: usize) -> Result<Range
 }
 
 /// The start of `dst` that a byte range of the chunk fills.
+#[inline]
 pub(super) fn destination<'d>(
     header: &Header,
     range: &Range<usize>,

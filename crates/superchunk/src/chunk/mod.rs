@@ -18,6 +18,7 @@ mod items;
 mod layout;
 mod lazy;
 mod parts;
+mod piece;
 mod special;
 mod splice;
 mod stream;

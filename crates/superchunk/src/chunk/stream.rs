@@ -66,9 +66,14 @@ impl<'a> Stream<'a> {
         dst: &mut [u8],
         needed: usize,
     ) -> Result<()> {
+        let head = dst.len().min(needed);
         match self {
-            Self::Raw(bytes) => dst.copy_from_slice(bytes),
-            Self::Run(value) => dst.fill(value),
+            Self::Raw(bytes) => {
+                for (to, from) in dst.get_mut(..head).into_iter().zip(bytes.get(..head)) {
+                    to.copy_from_slice(from);
+                }
+            }
+            Self::Run(value) => dst.get_mut(..head).unwrap_or_default().fill(value),
             Self::Coded(bytes, position) => {
                 codec
                     .decompress_prefix(method, dict, bytes, dst, needed)

@@ -99,6 +99,16 @@ impl CodecState {
             _ if needed >= dst.len() => return self.decompress(method, dict, src, dst),
             Method::BloscLz => blosclz::decompress_prefix(src, dst, needed)?,
             Method::Lz4 | Method::Lz4Hc => lz4::decompress_prefix(dict, src, dst, needed)?,
+            #[cfg(feature = "zlib")]
+            Method::Zlib => {
+                let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
+                zlib.decompress_prefix(src, dst, needed)?;
+            }
+            #[cfg(feature = "zstd")]
+            Method::Zstd => {
+                let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
+                zstd.decompress_prefix(dict, src, dst, needed)?;
+            }
             _ => return self.decompress(method, dict, src, dst),
         }
         Ok(())

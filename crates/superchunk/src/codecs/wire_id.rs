@@ -29,6 +29,7 @@ impl CodecId {
 
     /// The fields of a header. Only what decides is kept, so that equal codecs compare equal; a
     /// 16-byte header has no `udcodec` and passes `None`.
+    #[inline]
     pub(crate) fn from_header(format: u8, udcodec: Option<u8>, meta: u8) -> Self {
         match (format, udcodec) {
             (0, _) => Self::BLOSCLZ,

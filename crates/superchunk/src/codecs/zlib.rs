@@ -10,6 +10,9 @@ use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status
 /// Base-2 logarithm of the window, the largest that the format knows.
 const WINDOW_BITS: u8 = 15;
 
+/// With less room than this the decoder goes byte by byte, so that it checks more than it copies.
+const FAST_ROOM: usize = 512;
+
 /// A zlib encoder and decoder; each half is created when first used.
 #[derive(Default)]
 pub(crate) struct Zlib {
@@ -44,11 +47,31 @@ impl Zlib {
     /// Expands the stream at the start of `src`, which must fill `dst` exactly; bytes after the
     /// end of the stream are left alone.
     pub(crate) fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
+        self.expand(src, dst, false)
+    }
+
+    /// Expands at least the first `needed` bytes of a stream that fills `dst`; what follows them is
+    /// unspecified and unchecked.
+    pub(crate) fn decompress_prefix(
+        &mut self,
+        src: &[u8],
+        dst: &mut [u8],
+        needed: usize,
+    ) -> Result<(), Malformed> {
+        match dst.get_mut(..needed.saturating_add(FAST_ROOM)) {
+            Some(head) => self.expand(src, head, true),
+            None => self.expand(src, dst, false),
+        }
+    }
+
+    /// Fills `dst`; unless `longer`, the stream must end there.
+    fn expand(&mut self, src: &[u8], dst: &mut [u8], longer: bool) -> Result<(), Malformed> {
         let inflate = self.decoder.get_or_insert_with(|| Inflate::new(true, WINDOW_BITS));
         inflate.reset(true);
         let status = inflate.decompress(src, dst, InflateFlush::Finish);
         let filled = usize::try_from(inflate.total_out()) == Ok(dst.len());
         let reason = match status {
+            Ok(_) if filled && longer => return Ok(()),
             Ok(Status::StreamEnd) if filled => return Ok(()),
             Ok(Status::StreamEnd) => "zlib stream is shorter than its block",
             Ok(_) if filled => "zlib stream is longer than its block or cut short",
@@ -116,6 +139,25 @@ mod tests {
                 assert_eq!(back, plain, "level {level} length {len}");
             }
         }
+    }
+
+    #[test]
+    fn a_prefix_is_that_of_the_whole_and_needs_no_more_of_the_stream() {
+        let mut codec = Zlib::new();
+        let plain = text(70_000);
+        let mut packed = vec![0; 80_000];
+        let n = codec.compress(5, &plain, &mut packed).unwrap();
+        let mut back = vec![0; plain.len()];
+        for needed in [0, 1, 300, 30_000, 69_000, 69_999, 70_000] {
+            back.fill(0xee);
+            assert_eq!(codec.decompress_prefix(&packed[..n], &mut back, needed), Ok(()));
+            assert_eq!(back[..needed], plain[..needed], "{needed} bytes");
+        }
+        assert_eq!(codec.decompress_prefix(&packed[..n / 2], &mut back, 1000), Ok(()));
+        assert_eq!(back[..1000], plain[..1000]);
+        assert!(codec.decompress_prefix(&packed[..n / 2], &mut back, 60_000).is_err());
+        assert_eq!(codec.decompress(&packed[..n], &mut back), Ok(()));
+        assert_eq!(back, plain);
     }
 
     #[test]

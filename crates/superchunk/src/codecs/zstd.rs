@@ -11,7 +11,8 @@
 
 use mzstd::dictionary::{DecodeDictionary, DictionaryBuilder, PreparedDictionary};
 use mzstd::{
-    Compressor, DecodeError, DecodeLimits, DecoderConfig, Decompressor, EncoderConfig, Level,
+    Compressor, DecodeError, DecodeLimits, DecodeOperation, DecoderConfig, Decompressor,
+    EncoderConfig, Level,
 };
 use superchunk_kernels::Malformed;
 
@@ -32,6 +33,10 @@ pub(crate) fn level_of(clevel: u8) -> i32 {
         _ => 22,
     }
 }
+
+/// Frames are decoded by blocks of at most this many bytes. Where less than that, or little of the
+/// whole, can be left out, the way by the decoder's own history takes longer than decoding all.
+const BLOCK: usize = 128 * 1024;
 
 /// The encoder's tables, and the level they are set to.
 struct Encoder {
@@ -107,6 +112,27 @@ impl Zstd {
             Ok(written) if written == dst.len() => Ok(()),
             Ok(_) => Err(malformed("zstd stream is shorter than its block")),
             Err(error) => Err(malformed(reason_of(&error))),
+        }
+    }
+
+    /// Expands at least the first `needed` bytes of the frames of `src`, which fill `dst`; what follows
+    /// them is unspecified and unchecked.
+    pub(crate) fn decompress_prefix(
+        &mut self,
+        dict: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+        needed: usize,
+    ) -> Result<(), Malformed> {
+        let left_out = dst.len().saturating_sub(needed);
+        if !dict.is_empty() || left_out < BLOCK || left_out < dst.len() / 4 {
+            return self.decompress(dict, src, dst);
+        }
+        let head = dst.get_mut(..needed).unwrap_or_default();
+        match self.decoder().start().process(src, head, DecodeOperation::Process) {
+            Ok(progress) if progress.produced == needed => Ok(()),
+            Ok(_) => Err(malformed("zstd stream is cut short")),
+            Err(failure) => Err(malformed(reason_of(&failure.into_error()))),
         }
     }
 
@@ -224,6 +250,25 @@ mod tests {
                 assert_eq!(back, plain, "level {level} length {len}");
             }
         }
+    }
+
+    #[test]
+    fn a_prefix_is_that_of_the_whole_and_needs_no_more_of_the_stream() {
+        let mut codec = Zstd::new();
+        let plain = text(1_000_000, 9);
+        let stream = packed(&mut codec, 3, &[], &plain);
+        let mut back = vec![0; plain.len()];
+        for needed in [0, 1, 131_072, 131_073, 700_000, 999_999, 1_000_000] {
+            back.fill(0xee);
+            assert_eq!(codec.decompress_prefix(&[], &stream, &mut back, needed), Ok(()));
+            assert_eq!(back[..needed], plain[..needed], "{needed} bytes");
+        }
+        let half = &stream[..stream.len() / 2];
+        assert_eq!(codec.decompress_prefix(&[], half, &mut back, 1000), Ok(()));
+        assert_eq!(back[..1000], plain[..1000]);
+        assert!(codec.decompress_prefix(&[], half, &mut back, 700_000).is_err());
+        assert_eq!(codec.decompress(&[], &stream, &mut back), Ok(()));
+        assert_eq!(back, plain);
     }
 
     #[test]

@@ -5,9 +5,11 @@
 //! meets only steps that do something. See `docs/formats/chunk.md#filters`.
 
 mod cells;
+mod rows;
 mod slot;
 mod step;
 
+pub(crate) use rows::Rows;
 pub(crate) use slot::{SLOTS, Slot, Slots};
 use step::Step;
 use superchunk_kernels::shuffle;
@@ -75,6 +77,15 @@ impl Pipeline {
         let mut undone = self.undone();
         match (undone.next(), undone.next()) {
             (Some(Step::Shuffle { group }), None) => Some(*group),
+            _ => None,
+        }
+    }
+
+    /// A block of `len` bytes as rows, if a shuffle of bytes or bits is all there is to undo.
+    pub(crate) fn only_rows(&self, len: usize) -> Option<Rows<'_>> {
+        let mut undone = self.undone();
+        match (undone.next(), undone.next()) {
+            (Some(step), None) => Rows::of(step, len),
             _ => None,
         }
     }

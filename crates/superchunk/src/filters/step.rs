@@ -68,6 +68,18 @@ impl Step {
         !matches!(self, Self::ClearLowBits { .. })
     }
 
+    /// The number of rows that the step makes of a block of `len` bytes; `None` for all but shuffles.
+    pub(super) fn rows(&self, len: usize) -> Option<usize> {
+        match self {
+            Self::Shuffle { group } => Some(*group),
+            Self::BitShuffle { item_size, whole_items_only } => {
+                let copied = *whole_items_only && has_ragged_items(*item_size, len);
+                (!copied).then_some(8 * item_size)
+            }
+            _ => None,
+        }
+    }
+
     /// Applies the step; `src` and `dst` have the same length.
     pub(super) fn forward(
         &self,
@@ -78,7 +90,7 @@ impl Step {
         match self {
             Self::Shuffle { group } => shuffle::shuffle(*group, src, dst),
             Self::BitShuffle { item_size, whole_items_only } => {
-                if *whole_items_only && has_ragged_items(*item_size, src) {
+                if *whole_items_only && has_ragged_items(*item_size, src.len()) {
                     dst.copy_from_slice(src);
                 } else {
                     bitshuffle::bitshuffle(*item_size, src, dst);
@@ -112,7 +124,7 @@ impl Step {
         match self {
             Self::Shuffle { group } => shuffle::unshuffle(*group, src, dst),
             Self::BitShuffle { item_size, whole_items_only } => {
-                if *whole_items_only && has_ragged_items(*item_size, src) {
+                if *whole_items_only && has_ragged_items(*item_size, src.len()) {
                     dst.copy_from_slice(src);
                 } else {
                     bitshuffle::bitunshuffle(*item_size, src, dst);
@@ -137,6 +149,6 @@ impl Step {
 }
 
 /// C-Blosc 1 left a block as it was when its items did not come in whole groups of eight.
-fn has_ragged_items(item_size: usize, block: &[u8]) -> bool {
-    !(block.len() / item_size.max(1)).is_multiple_of(8)
+fn has_ragged_items(item_size: usize, len: usize) -> bool {
+    !(len / item_size.max(1)).is_multiple_of(8)
 }

@@ -13,22 +13,26 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// A cursor at the start of `bytes`, which hold a structure called `format`.
+    #[inline]
     pub(crate) fn new(format: &'static str, bytes: &'a [u8]) -> Self {
         Self { format, bytes, position: 0 }
     }
 
     /// The same cursor at another position, which may lie past the end (reads then fail).
+    #[inline]
     pub(crate) fn seek(mut self, position: usize) -> Self {
         self.position = position;
         self
     }
 
     /// Bytes consumed so far, from the start of the structure.
+    #[inline]
     pub(crate) fn position(&self) -> usize {
         self.position
     }
 
     /// The next `len` bytes.
+    #[inline]
     pub(crate) fn take(&mut self, field: &'static str, len: usize) -> Result<&'a [u8]> {
         let end = self.position.saturating_add(len);
         let Some(taken) = self.bytes.get(self.position..end) else {
@@ -39,6 +43,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `N` bytes as an array.
+    #[inline(always)]
     pub(crate) fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N]> {
         match self.bytes.get(self.position..).and_then(|rest| rest.first_chunk::<N>()) {
             Some(array) => {
@@ -50,16 +55,19 @@ impl<'a> Reader<'a> {
     }
 
     /// The next byte.
+    #[inline(always)]
     pub(crate) fn u8(&mut self, field: &'static str) -> Result<u8> {
         self.array::<1>(field).map(|[byte]| byte)
     }
 
     /// The next 32-bit integer.
+    #[inline(always)]
     pub(crate) fn i32(&mut self, field: &'static str) -> Result<i32> {
         self.array(field).map(i32::from_le_bytes)
     }
 
     /// The next 64-bit integer.
+    #[inline]
     pub(crate) fn i64(&mut self, field: &'static str) -> Result<i64> {
         self.array(field).map(i64::from_le_bytes)
     }

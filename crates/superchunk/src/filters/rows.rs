@@ -1,0 +1,67 @@
+//! A part of a shuffled block, undone alone.
+//!
+//! A shuffle leaves rows: one for each byte (or bit) of an item, in which all items follow each other.
+//! Items side by side need bytes side by side of every row, and these columns alone are a shuffled
+//! block of just those items.
+//!
+//! ```text
+//! row 0  a0 b0 c0 d0 …      columns 1 and 2:  b0 c0      undone:  b0 b1 b2  c0 c1 c2
+//! row 1  a1 b1 c1 d1 …                        b1 c1
+//! row 2  a2 b2 c2 d2 …                        b2 c2
+//! ```
+
+use std::ops::Range;
+
+use super::step::Step;
+use super::{Reference, scratch};
+use crate::error::Result;
+
+/// A shuffled block as rows. A column of them is as many plain bytes as there are rows.
+pub(crate) struct Rows<'p> {
+    step: &'p Step,
+    count: usize,
+    columns: usize,
+}
+
+impl<'p> Rows<'p> {
+    /// The rows that `step` makes of a block of `len` bytes; `None` where it is no shuffle.
+    pub(super) fn of(step: &'p Step, len: usize) -> Option<Self> {
+        let count = step.rows(len)?;
+        let columns = len.checked_div(count)?;
+        Some(Self { step, count, columns })
+    }
+
+    /// The columns that hold the plain bytes `part`; `None` when some of these lie behind the rows.
+    pub(crate) fn columns_of(&self, part: &Range<usize>) -> Option<Range<usize>> {
+        let end = part.end.div_ceil(self.count);
+        (end <= self.columns).then_some(part.start / self.count..end)
+    }
+
+    /// How many bytes from the start of the shuffled block hold these columns.
+    pub(crate) fn end_of(&self, columns: &Range<usize>) -> usize {
+        (self.count - 1) * self.columns + columns.end
+    }
+
+    /// The plain bytes of these columns.
+    pub(crate) fn plain(&self, columns: &Range<usize>) -> Range<usize> {
+        columns.start * self.count..columns.end * self.count
+    }
+
+    /// Undoes the shuffle of these columns into `dst`, which is as long as their plain bytes.
+    pub(crate) fn undo(
+        &self,
+        shuffled: &[u8],
+        columns: &Range<usize>,
+        gathered: &mut Vec<u8>,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let gathered = scratch(gathered, dst.len());
+        let rows = shuffled.chunks_exact(self.columns.max(1)).take(self.count);
+        for (row, part) in rows.zip(gathered.chunks_exact_mut(columns.len().max(1))) {
+            if let Some(bytes) = row.get(columns.clone()) {
+                part.copy_from_slice(bytes);
+            }
+        }
+        self.step.backward(Reference::Itself, gathered, dst)
+    }
+}
