@@ -397,3 +397,40 @@ fn a_table_of_bcolz_is_read_here() {
     assert_eq!(table.array("b").unwrap().to_vec().unwrap(), numbers);
     assert_eq!(peer.bcolz_read_table(&path).unwrap().columns, [numbers.clone(), numbers]);
 }
+
+#[test]
+fn floats_are_rounded_as_bcolz_rounds_them() {
+    let (scratch, mut peer, mut rng) = (Scratch::new(), LegacyPeer::spawn(), Rng::new(17));
+    for digits in 1..=12 {
+        for dtype in ["<f8", "<f4"] {
+            let noise = rng.bytes(2 * 95);
+            let noise = noise.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair));
+            let bytes: Vec<u8> = match dtype {
+                "<f4" => noise.flat_map(|x| ((f32::from(x) - 3e4) / 7.77).to_le_bytes()).collect(),
+                _ => noise.flat_map(|x| ((f64::from(x) - 3e4) / 7.77).to_le_bytes()).collect(),
+            };
+            let (one, other) = bytes.split_at(40 * bytes.len() / 95);
+            let paths =
+                ["ours", "theirs"].map(|who| scratch.path(&format!("{who}{digits}{dtype}")));
+            for path in &paths {
+                let options = ArrayOptions::new(DType::parse(dtype).unwrap())
+                    .with_chunk_len(30)
+                    .with_durability(Durability::Process);
+                Array::create(path, &options).unwrap().close().unwrap();
+                let storage = path.join("meta/storage");
+                let text = std::fs::read_to_string(&storage).unwrap();
+                let told = format!("\"quantize\": {digits}");
+                std::fs::write(&storage, text.replace("\"quantize\": 0", &told)).unwrap();
+            }
+            for part in [one, other] {
+                let mut array = Array::edit_with(&paths[0], &quick()).unwrap();
+                array.append(part).unwrap();
+                array.close().unwrap();
+                peer.bcolz_append(&paths[1], &[part]).unwrap();
+            }
+            let theirs = peer.bcolz_read_array(&paths[1]).unwrap().bytes;
+            check_array(&mut peer, &paths[0], &theirs, &format!("{digits} digits of {dtype}"));
+            assert!(theirs != bytes || digits > 5, "{digits} digits of {dtype} are not all");
+        }
+    }
+}

@@ -125,11 +125,11 @@ impl Ours<'_> {
             let array = array.with_expected_len(self.data.rows as u64);
             options = options.with_column(&column.name, array);
         }
+        if bounds {
+            options = options.with_bounds();
+        }
         let mut table = Table::create(path, &options)?;
         table.append(&self.part(rows)?)?;
-        if bounds {
-            table.refresh_bounds()?;
-        }
         table.close()
     }
 

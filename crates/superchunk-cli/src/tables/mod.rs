@@ -10,6 +10,7 @@ mod info;
 mod print;
 mod records;
 mod sink;
+mod totals;
 mod view;
 
 pub(crate) use append::append;
@@ -19,6 +20,7 @@ pub(crate) use info::{describe, summary_line};
 pub(crate) use print::{TableForm, Wanted, show};
 pub(crate) use records::TextForm;
 pub(crate) use sink::Sink;
+pub(crate) use totals::{Totals, show_totals};
 pub(crate) use view::ColumnView;
 
 use std::path::Path;
@@ -30,6 +32,7 @@ use superchunk::{ErrorKind, Json, OpenOptions, bcolz, blsk};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
+use crate::span::Span;
 use array::ArraySource;
 
 /// A table, or an array as a table of one column.
@@ -154,6 +157,11 @@ impl Kept {
         }
         columns
     }
+}
+
+/// The rows that a slice means; all without one.
+fn span_of(rows: &Rows, slice: Option<&str>) -> Outcome<Span> {
+    slice.map_or(Ok(Span::all(rows.rows())), |slice| Span::parse(slice, rows.rows()))
 }
 
 fn open_blsk(path: &Path, options: &OpenOptions) -> Outcome<Kept> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use superchunk::table::{Batch, Column, Source, scan};
 use superchunk::{DKind, Value};
 
-use super::{ColumnView, Rows};
+use super::{ColumnView, Rows, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -58,13 +58,22 @@ pub(crate) struct Wanted<'a> {
 
 /// Prints rows.
 pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &Context) -> Outcome {
+    let span = span_of(rows, wanted.slice)?;
+    print(&*rows.source(), rows.columns(), span, wanted, form, context)
+}
+
+/// Prints these rows of whoever has them.
+pub(super) fn print(
+    source: &dyn Source,
+    known: &[Column],
+    span: Span,
+    wanted: Wanted<'_>,
+    form: TableForm,
+    context: &Context,
+) -> Outcome {
     let views = match wanted.columns {
-        Some(text) => ColumnView::parse(text, rows.columns())?,
-        None => ColumnView::all(rows.columns()),
-    };
-    let span = match wanted.slice {
-        Some(slice) => Span::parse(slice, rows.rows())?,
-        None => Span::all(rows.rows()),
+        Some(text) => ColumnView::parse(text, known)?,
+        None => ColumnView::all(known),
     };
     let mut names: Vec<&str> = Vec::new();
     for view in &views {
@@ -72,8 +81,7 @@ pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &C
             names.push(&view.name);
         }
     }
-    let source = rows.source();
-    let mut scan = scan(&*source)
+    let mut scan = scan(source)
         .columns(names)
         .rows(span.start..span.stop)
         .executor(context.executor())
@@ -84,7 +92,7 @@ pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &C
     if span.step == 1 {
         scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
     }
-    let find = |view: &ColumnView| rows.columns().iter().find(|column| column.name == view.name);
+    let find = |view: &ColumnView| known.iter().find(|column| column.name == view.name);
     let is_number = views.iter().map(|view| find(view).is_some_and(|found| view.is_number(found)));
     let columns: Vec<&Column> = views.iter().filter_map(find).collect();
     let mut printer = RowPrinter::new(

@@ -13,7 +13,7 @@ use crate::objects;
 use crate::output;
 use crate::picture;
 use crate::span::Span;
-use crate::tables::{self, Rows, TableForm, Wanted};
+use crate::tables::{self, Rows, TableForm, Totals, Wanted};
 use crate::target::Target;
 use crate::values::{Form, Printer, guess, parse_dtype};
 
@@ -24,6 +24,7 @@ Examples:
   superchunk cat log.b2frame --format raw | grep error
   superchunk cat names.blp@1000                 one object of any length
   superchunk cat quotes.bcolz --where 'close > open and volume > 1e6' --cols day,close
+  superchunk cat quotes.bcolz --agg 'sum(volume),mean(close)' --by day
   superchunk cat daily_equities.bcolz@:100 --cols 'id,day:datetime64[s],close/1000'
   superchunk cat cube.b2nd@0,:,: --png plane.png";
 
@@ -73,6 +74,12 @@ struct ViewArgs {
     /// Rows of a table for which this holds, as 'close > open and volume > 1e6'
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
+    /// Measures of a table, as 'sum(volume),mean(close)'
+    #[arg(long, value_name = "MEASURES")]
+    agg: Option<String>,
+    /// Columns of a table whose values make groups, for --agg
+    #[arg(long, value_name = "A,B…")]
+    by: Option<String>,
     /// table, csv, json, jsonl, raw, hex; of tables also md
     #[arg(long, value_name = "FORM", hide_possible_values = true)]
     format: Option<Form>,
@@ -95,9 +102,11 @@ fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context)
     if let Some(rows) = Rows::open(&location, context)? {
         return show_rows(&rows, &location, view, most, context);
     }
-    if view.cols.is_some() || view.condition.is_some() || view.format == Some(Form::Md) {
+    let of_tables = [&view.cols, &view.condition, &view.agg, &view.by];
+    if of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md) {
         let words = format!("`{}` is no table", location.name());
-        return Err(Failure::usage(words).with_help("--cols, --where and md are for tables"));
+        let help = "--cols, --where, --agg, --by and md are for tables";
+        return Err(Failure::usage(words).with_help(help));
     }
     let input = Input::open(&location, context)?;
     if let Content::Objects(list) = &input.content {
@@ -147,7 +156,12 @@ fn show_rows(
         slice: location.slice.as_deref(),
         most,
     };
-    tables::show(rows, wanted, TableForm::of(view.format, context.json())?, context)
+    let form = TableForm::of(view.format, context.json())?;
+    let totals = Totals { measures: view.agg.as_deref(), by: view.by.as_deref() };
+    if totals.measures.is_some() || totals.by.is_some() {
+        return tables::show_totals(rows, totals, wanted, form, context);
+    }
+    tables::show(rows, wanted, form, context)
 }
 
 /// Paints a plane of an array.

@@ -42,6 +42,29 @@ fn rows_that_meet_a_condition_are_shown_by_columns() {
 }
 
 #[test]
+fn rows_are_added_up_by_groups() {
+    let (shell, _peer) = quotes();
+    let said = shell.run("cat quotes.bcolz --agg sum(volume),mean(open),max(close) --format csv");
+    said.is("count,sum(volume),mean(open),max(close)\n5,5002407,11.5,13.0\n", "", 0);
+    let said = shell.run_with(
+        "cat quotes.bcolz@:4 --agg count,min(day) --by who --format csv --where",
+        "close > open",
+    );
+    said.is("who,count,min(day)\nab,1,0\n\"e\"\"f\",1,172800\n,1,259200\n", "", 0);
+    let said = shell.run("cat quotes.bcolz --agg sum(volume) --cols sum(volume)/1000");
+    said.is("sum(volume)\n   5002.407\n", "", 0);
+    for (options, words) in [
+        ("--agg median(volume)", "`median` is no measure"),
+        ("--agg sum(price)", "price"),
+        ("--agg sum(who)", "which have no sums"),
+        ("--by price", "price"),
+    ] {
+        let said = shell.run(&format!("cat quotes.bcolz {options}"));
+        assert!(said.code != Some(0) && said.stderr.contains(words), "{options}: {}", said.stderr);
+    }
+}
+
+#[test]
 fn every_form_shows_the_same_rows() {
     let (shell, _peer) = quotes();
     let cases = [

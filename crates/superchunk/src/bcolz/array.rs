@@ -3,9 +3,10 @@
 use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::load::{Access, Parts, Setup};
+use super::notes::Notes;
 use super::options::ArrayOptions;
 use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
 use crate::dtype::{DKind, DType};
@@ -44,6 +45,8 @@ pub struct Array {
     pub(super) row_shape: Vec<usize>,
     pub(super) row_size: usize,
     pub(super) access: Access,
+    /// The bounds of the chunks that are written, where a table wants them.
+    pub(super) notes: OnceLock<Arc<Notes>>,
 }
 
 /// Where the rows are.
@@ -155,7 +158,8 @@ impl Array {
             ItemType::Object => DType::plain(DKind::Void, 8),
         };
         let row_shape = sizes.row_shape;
-        Ok(Self { home, storage, attrs, control, body, dtype, row_shape, row_size, access })
+        let notes = OnceLock::new();
+        Ok(Self { home, storage, attrs, control, body, dtype, row_shape, row_size, access, notes })
     }
 
     /// The type of an item. For Python objects, see [`Array::is_object`], it is `|V8`.
@@ -223,8 +227,8 @@ impl Array {
         self.storage.dialect
     }
 
-    /// The digits that bcolz rounds floats to before it stores them; 0 when it does not. Rows that are
-    /// written here are stored as they are.
+    /// How many decimal digits behind the point floats keep when they are stored; 0 when they stay as they
+    /// are. Rows that are appended or overwritten here are rounded as bcolz does.
     #[must_use]
     pub fn quantize(&self) -> i64 {
         self.storage.quantize

@@ -53,8 +53,9 @@ impl Parts {
         let meta = root.create_folder("meta")?;
         root.create_folder("data")?;
         let mut attrs = Attrs::new();
-        home.replace(meta.as_ref(), "storage", &storage.write())?;
-        home.replace(root, Attrs::FILE, &attrs.write())?;
+        home.write_new(meta.as_ref(), "storage", storage.write().as_bytes())?;
+        home.write_new(root, Attrs::FILE, attrs.write().as_bytes())?;
+        home.sync(root)?;
         attrs.settle();
         // Without this file the folder is nothing yet.
         home.replace(meta.as_ref(), "sizes", &sizes.write())?;

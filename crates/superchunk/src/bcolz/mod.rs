@@ -41,7 +41,9 @@
 
 mod array;
 mod load;
+mod notes;
 mod options;
+mod quantize;
 mod recover;
 mod rows;
 mod shards;

@@ -151,6 +151,9 @@ pub struct TableOptions {
     pub columns: Vec<(String, ColumnOptions)>,
     /// When a commit returns; that of the columns does not count.
     pub durability: Durability,
+    /// Whether the least and the greatest value of every chunk are kept, see
+    /// [`Table::refresh_bounds`](super::Table::refresh_bounds).
+    pub bounds: bool,
 }
 
 /// How a column is made.
@@ -181,6 +184,14 @@ impl TableOptions {
     #[must_use]
     pub fn with_nested(mut self, name: impl Into<String>, options: TableOptions) -> Self {
         self.columns.push((name.into(), ColumnOptions::Table(options)));
+        self
+    }
+
+    /// The same options with bounds of the chunks, so that scans can skip some. They are found while
+    /// rows are appended, and written when the table is closed.
+    #[must_use]
+    pub fn with_bounds(mut self) -> Self {
+        self.bounds = true;
         self
     }
 

@@ -85,8 +85,7 @@ impl Parts {
         let nbytes = rows.checked_mul(self.row_size()? as u64);
         self.sizes.nbytes = nbytes.ok_or_else(|| Error::limit("more rows than anything holds"))?;
         self.sizes.rows = rows;
-        let meta = self.home.root()?.open_folder("meta")?;
-        self.home.replace(meta.as_ref(), "sizes", &self.sizes.write())
+        self.home.replace(self.home.meta()?, "sizes", &self.sizes.write())
     }
 }
 

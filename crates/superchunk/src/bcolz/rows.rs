@@ -52,7 +52,8 @@ impl Array {
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_whole(bytes)?;
         self.access.check_whole(self.home.name())?;
-        self.body_mut()?.append(bytes)
+        let bytes = self.rounded(bytes);
+        self.body_mut()?.append(&bytes)
     }
 
     /// Appends items, which must make whole rows. `T` must be the array's type, as for
@@ -74,7 +75,8 @@ impl Array {
                 return self.access.check_whole(self.home.name());
             }
         }
-        self.body_mut()?.write_items(start, bytes)
+        let bytes = self.rounded(bytes);
+        self.body_mut()?.write_items(start, &bytes)
     }
 
     /// Overwrites rows with items. `T` must be the array's type, as for [`read`](Array::read).
@@ -102,6 +104,7 @@ impl Array {
             return self.body_mut()?.resize(rows);
         }
         let item = self.default_item()?;
+        let item = self.rounded(&item);
         let (row_size, chunk_len) = (self.row_size, self.chunk_len());
         rows.checked_mul(row_size as u64)
             .ok_or_else(|| Error::limit("more rows than anything can hold"))?;

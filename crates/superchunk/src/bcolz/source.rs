@@ -65,8 +65,11 @@ impl Table {
     /// Commits, and writes down the least and the greatest value of every chunk of every column of
     /// numbers, so that scans can skip chunks. Chunks whose bounds are known are not decoded again.
     ///
-    /// Call it after appending or changing rows; until then scans read the chunks that are new.
+    /// A table that has them once, or was made [with them](super::TableOptions::with_bounds), keeps them:
+    /// its writers find the bounds of what they write, and write them down when they are closed. Call it
+    /// for tables that have none, or that bcolz has changed; until then scans read such chunks.
     pub fn refresh_bounds(&mut self) -> Result<()> {
+        self.keep_bounds();
         self.commit()?;
         let source = self.source();
         (0..source.columns.len()).try_for_each(|column| source.refresh(column))
@@ -114,7 +117,12 @@ impl TableSource<'_> {
         let old = self.file(column).cloned().unwrap_or_default();
         let mut new = BoundsFile::new(array.chunk_len());
         for (number, chunk) in (0..count).enumerate() {
-            let (token, rows) = (self.token(chunks, chunk)?, self.rows_of(array, chunk));
+            let rows = self.rows_of(array, chunk);
+            if let Some(note) = array.note(chunk, rows) {
+                new.set(number, note.token, rows, note.bounds);
+                continue;
+            }
+            let token = self.token(chunks, chunk)?;
             let bounds = match old.get(number, token, rows) {
                 Some(bounds) => Some(bounds),
                 None => chunk_bounds(self, column, chunk)?,
@@ -158,11 +166,15 @@ impl table::Source for TableSource<'_> {
 }
 
 impl Array {
+    /// Whether there is a file of bounds.
+    pub(super) fn has_bounds(&self) -> bool {
+        self.home.meta().and_then(|meta| meta.open(FILE)).is_ok()
+    }
+
     /// The file of bounds, if there is one that can be read.
-    fn read_bounds(&self) -> Result<Option<BoundsFile>> {
+    pub(super) fn read_bounds(&self) -> Result<Option<BoundsFile>> {
         let limits = Limits::default();
-        let meta = self.home.root()?.open_folder("meta")?;
-        let store = match meta.open(FILE) {
+        let store = match self.home.meta()?.open(FILE) {
             Ok(store) => store,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -175,9 +187,8 @@ impl Array {
         Ok(Some(file).filter(|file| file.chunk_rows() == self.chunk_len()))
     }
 
-    fn write_bounds(&self, file: &BoundsFile) -> Result<()> {
-        let meta = self.home.root()?.open_folder("meta")?;
-        self.home.replace(meta.as_ref(), FILE, &file.to_bytes())
+    pub(super) fn write_bounds(&self, file: &BoundsFile) -> Result<()> {
+        self.home.replace(self.home.meta()?, FILE, &file.to_bytes())
     }
 }
 

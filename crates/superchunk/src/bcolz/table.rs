@@ -265,7 +265,7 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         if self.access != Access::Read && !self.broken && !std::thread::panicking() {
-            let _ = self.commit();
+            let _ = self.finish();
         }
     }
 }

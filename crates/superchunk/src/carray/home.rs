@@ -3,13 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::Dir;
+use crate::store::{Dir, WriteAt};
 
 /// What a small file takes at most on the first read.
 const FIRST_READ: usize = 4096;
 
-/// The folder of a carray or a table. Only the folder it hangs on, and that of the chunks once they
-/// are read, stay open: a table of many columns must not use up the system's handles.
+/// The folder of a carray or a table. Only the folder it hangs on stays open: a table of many columns
+/// must not use up the system's handles.
 pub(crate) struct Home {
     base: Arc<dyn Dir>,
     /// The folders between `base` and this one.
@@ -19,11 +19,13 @@ pub(crate) struct Home {
     /// Whether a commit waits for the disk.
     durable: bool,
     data: OnceLock<Arc<dyn Dir>>,
+    meta: OnceLock<Arc<dyn Dir>>,
 }
 
 impl Home {
     pub(crate) fn new(base: Arc<dyn Dir>, name: String, durable: bool) -> Self {
-        Self { base, below: Vec::new(), name, durable, data: OnceLock::new() }
+        let (data, meta) = (OnceLock::new(), OnceLock::new());
+        Self { base, below: Vec::new(), name, durable, data, meta }
     }
 
     /// The folder `name` in this one.
@@ -35,6 +37,7 @@ impl Home {
             name: format!("{}/{name}", self.name),
             durable: self.durable,
             data: OnceLock::new(),
+            meta: OnceLock::new(),
         }
     }
 
@@ -53,11 +56,20 @@ impl Home {
 
     /// The folder of the chunks.
     pub(crate) fn data(&self) -> Result<&dyn Dir> {
-        if let Some(data) = self.data.get() {
-            return Ok(data.as_ref());
+        self.found(&self.data, "data")
+    }
+
+    /// The folder of the small files.
+    pub(crate) fn meta(&self) -> Result<&dyn Dir> {
+        self.found(&self.meta, "meta")
+    }
+
+    fn found<'a>(&self, known: &'a OnceLock<Arc<dyn Dir>>, name: &str) -> Result<&'a dyn Dir> {
+        if let Some(folder) = known.get() {
+            return Ok(folder.as_ref());
         }
-        let data = self.root()?.open_folder("data").map_err(as_damage)?;
-        Ok(self.data.get_or_init(|| data).as_ref())
+        let folder = self.root()?.open_folder(name).map_err(as_damage)?;
+        Ok(known.get_or_init(|| folder).as_ref())
     }
 
     /// The text of a file of `dir` that has at most `most` bytes; `None` when it is not there.
@@ -81,19 +93,21 @@ impl Home {
         content: &(impl AsRef<[u8]> + ?Sized),
     ) -> Result<()> {
         let temporary = format!(".{file}.b2new");
-        let _ = dir.remove(&temporary);
-        let store = dir.create(&temporary)?;
-        let written = store.write_at(0, content.as_ref()).and_then(|()| {
-            if self.durable {
-                store.sync()?;
-            }
-            dir.rename(&temporary, file)
-        });
+        let written = self
+            .write_new(dir, &temporary, content.as_ref())
+            .and_then(|()| dir.rename(&temporary, file));
         if let Err(error) = written {
             let _ = dir.remove(&temporary);
             return Err(error);
         }
         self.sync(dir)
+    }
+
+    /// Writes a file where nobody looks yet. What has its name was left by a writer that was stopped.
+    pub(crate) fn write_new(&self, dir: &dyn Dir, file: &str, content: &[u8]) -> Result<()> {
+        let store = create(dir, file)?;
+        store.write_at(0, content)?;
+        if self.durable { store.sync() } else { Ok(()) }
     }
 
     /// Waits until the names in `dir` are on the disk, if that was asked for.
@@ -120,6 +134,14 @@ pub(super) fn as_damage(error: Error) -> Error {
         ErrorKind::InvalidArgument => error.of_kind(ErrorKind::Corrupt),
         _ => error,
     }
+}
+
+/// Makes an empty file in the place of one that was left by a writer that was stopped.
+pub(super) fn create(dir: &dyn Dir, file: &str) -> Result<Arc<dyn WriteAt>> {
+    dir.create(file).or_else(|error| match dir.remove(file) {
+        Ok(()) => dir.create(file),
+        Err(_) => Err(error),
+    })
 }
 
 fn read_text(dir: &dyn Dir, file: &str, most: usize) -> Result<Option<String>> {

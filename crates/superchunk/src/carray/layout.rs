@@ -1,11 +1,12 @@
 //! The chunks of a carray: one file each, named by their numbers.
 //!
-//! A new chunk waits under a temporary name, because the file of its number may be one that readers
-//! need. A commit places it by renaming. That is safe before the new length is written, since of a
-//! last chunk only the rows count that the length covers, and new rows come behind the old ones:
+//! A new chunk whose number nobody looks at yet gets its name at once. Another one waits under a temporary
+//! name, because the file of its number is one that readers need, and a commit places it by renaming.
+//! That is safe before the new length is written, since of a last chunk only the rows count that the
+//! length covers, and new rows come behind the old ones:
 //!
 //! ```text
-//! grow     new chunks │ sync │ renamed over the old │ sync │ sizes
+//! grow     new chunks │ sync │ some renamed over the old │ sync │ sizes
 //! shrink   sizes │ the shorter last chunk renamed │ chunks behind it go
 //! ```
 
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chunk_file::{HEADER, HEADER_LEN, check_header, chunk_name};
 use super::geometry::Geometry;
-use super::home::{Home, as_damage};
+use super::home::{Home, as_damage, create};
 use super::sizes::Sizes;
 use super::staged::{Control, Staged};
 use crate::container::{self, ChunkSize, Contents, Entry, Layout, Params, Rules};
@@ -49,6 +50,8 @@ struct Writer {
     pending: BTreeSet<u64>,
     /// Numbers below the highest of these that are free again.
     free: Vec<u64>,
+    /// Chunks beyond the committed length, by their numbers: they have their names already.
+    beyond: BTreeSet<u64>,
     cbytes: u64,
     poisoned: bool,
 }
@@ -124,6 +127,36 @@ impl Carray {
         Ok(())
     }
 
+    /// Writes the file of a chunk.
+    fn write_chunk(&self, name: &str, chunk: &[u8]) -> Result<()> {
+        let data = self.home.data()?;
+        let file = create(data, name)?;
+        let written =
+            file.write_at(0, &HEADER).and_then(|()| file.write_at(HEADER_LEN as u64, chunk));
+        if written.is_err() {
+            let _ = data.remove(name);
+        }
+        written
+    }
+
+    /// Has a chunk counted that was written.
+    fn keep(&mut self, slot: u64, len: usize) -> Result<u64> {
+        let writer = self.writer()?;
+        match slot.checked_sub(PENDING) {
+            Some(number) => {
+                writer.free.pop();
+                writer.pending.insert(number)
+            }
+            None => writer.beyond.insert(slot),
+        };
+        writer.cbytes += len as u64;
+        self.forget_files();
+        if let Some(watch) = self.control.watcher() {
+            watch.forget(slot);
+        }
+        Ok(slot)
+    }
+
     fn writer(&mut self) -> Result<&mut Writer> {
         match &mut self.writer {
             Some(writer) if writer.poisoned => Err(Error::new(
@@ -182,19 +215,29 @@ impl Carray {
             size.saturating_sub(end(number).saturating_sub(contents.nbytes))
         };
         moves.sort_unstable_by(|one, other| other.cmp(one));
+        if let Some(watch) = self.control.watcher() {
+            moves.iter().for_each(|(slot, number)| watch.placed(*slot, *number));
+        }
         let named: Vec<(String, u64)> =
             moves.iter().map(|(slot, number)| (self.file_name(*slot), *number)).collect();
         let data = self.home.data()?;
-        self.home.sync_files(data, named.iter().map(|(name, _)| name))?;
+        let beyond = self.writer.iter().flat_map(|writer| &writer.beyond);
+        let beyond: Vec<String> = beyond.map(|number| chunk_name(*number)).collect();
+        self.home.sync_files(data, named.iter().map(|(name, _)| name).chain(&beyond))?;
         let (shorter, placed): (Vec<_>, Vec<_>) =
             named.into_iter().partition(|(_, number)| has(*number) < self.needed(*number));
         for (name, number) in &placed {
             data.rename(name, &chunk_name(*number))?;
         }
-        if !placed.is_empty() {
+        if !placed.is_empty() || !beyond.is_empty() {
             self.home.sync(data)?;
         }
-        let cbytes = self.writer.as_ref().map_or(0, |writer| writer.cbytes);
+        let mut cbytes = 0;
+        if let Some(writer) = &mut self.writer {
+            // From here on the new length may be on the disk, whatever fails.
+            writer.beyond.clear();
+            cbytes = writer.cbytes;
+        }
         let (nbytes, row_shape) = (contents.nbytes, self.geometry.row_shape.clone());
         Ok(Staged {
             old_rows: self.geometry.rows,
@@ -245,29 +288,26 @@ impl Layout for Carray {
     }
 
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
-        let home = self.home.clone();
-        let data = home.data()?;
-        let prefix = pending_prefix(self.shard);
         let writer = self.writer()?;
         let next = || writer.pending.last().map_or(0, |last| last + 1);
         let number = writer.free.last().copied().unwrap_or_else(next);
-        let name = format!("{prefix}{number}");
-        let file = data.create(&name).or_else(|_| {
-            // Left by a writer that was stopped.
-            data.remove(&name)?;
-            data.create(&name)
-        })?;
-        let written =
-            file.write_at(0, &HEADER).and_then(|()| file.write_at(HEADER_LEN as u64, chunk));
-        if let Err(error) = written {
-            let _ = data.remove(&name);
-            return Err(error);
+        self.write_chunk(&self.pending_name(number), chunk)?;
+        self.keep(PENDING + number, chunk.len())
+    }
+
+    fn put_behind(&mut self, chunk: &mut Vec<u8>, number: u64) -> Result<u64> {
+        if self.shard.is_some() || number < self.geometry.chunk_count() {
+            return self.put(chunk);
         }
-        writer.free.pop();
-        writer.pending.insert(number);
-        writer.cbytes += chunk.len() as u64;
-        self.forget_files();
-        Ok(PENDING + number)
+        self.writer()?;
+        self.write_chunk(&chunk_name(number), chunk)?;
+        self.keep(number, chunk.len())
+    }
+
+    fn noted(&self, slot: u64, decoded: &[u8], chunk: &[u8]) {
+        if let Some(watch) = self.control.watcher() {
+            watch.stored(slot, decoded, chunk);
+        }
     }
 
     fn release(&mut self, slot: u64, len: usize) {
@@ -275,6 +315,9 @@ impl Layout for Carray {
         self.forget_files();
         let Some(writer) = &mut self.writer else { return };
         writer.cbytes = writer.cbytes.saturating_sub(len as u64);
+        if writer.beyond.remove(&slot) {
+            let _ = self.home.data().and_then(|data| data.remove(&name));
+        }
         let pending = slot.checked_sub(PENDING).filter(|number| writer.pending.remove(number));
         if let Some(number) = pending {
             let last = writer.pending.last();
@@ -308,8 +351,7 @@ impl Layout for Carray {
         if self.writer.is_some() {
             return Ok(None);
         }
-        let meta = self.home.root()?.open_folder("meta")?;
-        let sizes = Sizes::parse(&self.home.need(meta.as_ref(), "sizes", SIZES)?)?;
+        let sizes = Sizes::parse(&self.home.need(self.home.meta()?, "sizes", SIZES)?)?;
         if sizes.row_shape != self.sizes.row_shape {
             return Err(Error::new(
                 ErrorKind::Changed,
@@ -337,8 +379,9 @@ impl Layout for Carray {
 impl Drop for Carray {
     fn drop(&mut self) {
         let Some(writer) = &self.writer else { return };
-        for number in &writer.pending {
-            let _ = self.home.data().and_then(|data| data.remove(&self.pending_name(*number)));
+        let pending = writer.pending.iter().map(|number| self.pending_name(*number));
+        for name in pending.chain(writer.beyond.iter().map(|number| chunk_name(*number))) {
+            let _ = self.home.data().and_then(|data| data.remove(&name));
         }
     }
 }

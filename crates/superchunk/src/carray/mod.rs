@@ -26,6 +26,7 @@ mod rootdirs;
 mod sizes;
 mod staged;
 mod storage;
+mod watch;
 
 pub(crate) use attrs::Attrs;
 pub(crate) use chunk_file::{HEADER_LEN, check_header, chunk_name};
@@ -39,6 +40,7 @@ pub(crate) use rootdirs::Rootdirs;
 pub(crate) use sizes::Sizes;
 pub(crate) use staged::{Control, Staged};
 pub(crate) use storage::{ItemType, Storage};
+pub(crate) use watch::Watch;
 
 /// Which program wrote the folder, as far as its files tell.
 #[non_exhaustive]

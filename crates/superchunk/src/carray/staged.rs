@@ -4,11 +4,12 @@
 //! then changes their lengths.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::chunk_file::chunk_name;
 use super::home::Home;
 use super::sizes::Sizes;
+use super::watch::Watch;
 use crate::error::Result;
 
 /// What a table and the layout of one of its columns share.
@@ -16,6 +17,7 @@ use crate::error::Result;
 pub(crate) struct Control {
     deferring: AtomicBool,
     staged: Mutex<Option<Staged>>,
+    watch: OnceLock<Arc<dyn Watch>>,
 }
 
 /// A length that is still to be written, and what can only follow it.
@@ -41,6 +43,16 @@ impl Control {
         self.deferring.load(Ordering::Acquire)
     }
 
+    /// Has somebody told of all chunks from now on; only the first one to ask is.
+    pub(crate) fn watch(&self, watch: Arc<dyn Watch>) {
+        self.watch.get_or_init(|| watch);
+    }
+
+    /// Who is told of chunks.
+    pub(super) fn watcher(&self) -> Option<&dyn Watch> {
+        self.watch.get().map(Arc::as_ref)
+    }
+
     pub(super) fn stage(&self, staged: Staged) {
         *self.staged.lock().unwrap_or_else(PoisonError::into_inner) = Some(staged);
     }
@@ -57,8 +69,7 @@ impl Staged {
         if self.keeps_length {
             return Ok(());
         }
-        let meta = home.root()?.open_folder("meta")?;
-        home.replace(meta.as_ref(), "sizes", &self.sizes.write())?;
+        home.replace(home.meta()?, "sizes", &self.sizes.write())?;
         if self.shorter.is_empty() && self.doomed.is_empty() {
             return Ok(());
         }

@@ -148,6 +148,14 @@ pub(crate) trait Layout: Send + Sync {
         Err(read_only())
     }
 
+    /// The same for a chunk that comes behind all others and gets this number, if it stays.
+    fn put_behind(&mut self, chunk: &mut Vec<u8>, _number: u64) -> Result<u64> {
+        self.put(chunk)
+    }
+
+    /// Tells what the chunk that was just put holds, for those who want to know.
+    fn noted(&self, _slot: u64, _decoded: &[u8], _chunk: &[u8]) {}
+
     /// Forgets a chunk that no entry points at any more. It stays until it is safe to go.
     fn release(&mut self, _slot: u64, _len: usize) {}
 

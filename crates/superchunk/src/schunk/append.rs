@@ -123,16 +123,16 @@ impl SuperChunk {
             return Err(Error::limit(format!("a super-chunk has at most {MAX_CHUNKS} chunks")));
         }
         if self.tail.bytes.is_empty() {
-            stored.push(self.encode(filling)?);
+            stored.push(self.encode_behind(filling, 0)?);
         } else {
             self.tail.bytes.extend_from_slice(filling);
             let bytes = std::mem::take(&mut self.tail.bytes);
-            let encoded = self.encode(&bytes);
+            let encoded = self.encode_behind(&bytes, 0);
             self.tail.bytes = bytes;
             stored.push(encoded?);
         }
         for piece in rest.chunks_exact(size) {
-            stored.push(self.encode(piece)?);
+            stored.push(self.encode_behind(piece, stored.len())?);
         }
         stored.iter().for_each(|(entry, _)| self.push(*entry, size));
         Ok(())
@@ -176,7 +176,7 @@ impl SuperChunk {
             return Ok(());
         }
         let bytes = std::mem::take(&mut self.tail.bytes);
-        let stored = self.encode(&bytes);
+        let stored = self.encode_behind(&bytes, 0);
         self.tail.bytes = bytes;
         self.tail.stored = Some(stored.map_err(|error| error.within(self.layout.name()))?);
         Ok(())
@@ -194,18 +194,36 @@ impl SuperChunk {
 
     /// Compresses bytes and stores the chunk.
     pub(super) fn encode(&mut self, bytes: &[u8]) -> Result<Stored> {
+        self.encode_as(bytes, None)
+    }
+
+    /// The same for a chunk that follows all that are listed and `ahead` more.
+    fn encode_behind(&mut self, bytes: &[u8], ahead: usize) -> Result<Stored> {
+        self.encode_as(bytes, Some((self.contents.entries.len() + ahead) as u64))
+    }
+
+    fn encode_as(&mut self, bytes: &[u8], number: Option<u64>) -> Result<Stored> {
         let mut chunk = std::mem::take(&mut self.buffer);
         chunk.clear();
         let stored = self
             .encoder()
             .and_then(|encoder| encoder.compress_into(bytes, &mut chunk))
-            .and_then(|_| self.store(&mut chunk));
+            .and_then(|_| self.store_as(&mut chunk, number));
+        if let Ok((entry, _)) = &stored
+            && let Some(slot) = entry.stored_slot()
+        {
+            self.layout.noted(slot, bytes, &chunk);
+        }
         self.buffer = chunk;
         stored
     }
 
     /// Stores a chunk; a run only where its length is known from elsewhere.
     pub(super) fn store(&mut self, chunk: &mut Vec<u8>) -> Result<Stored> {
+        self.store_as(chunk, None)
+    }
+
+    fn store_as(&mut self, chunk: &mut Vec<u8>, number: Option<u64>) -> Result<Stored> {
         let header = Header::parse(chunk)?;
         if !self.contents.rules.runs && header.version() > BLOSC1 {
             return Err(Error::invalid(
@@ -216,18 +234,22 @@ impl SuperChunk {
             Content::Zeros => Run::Zeros,
             Content::Uninitialised => Run::Uninitialised,
             Content::Nans => Run::Nans,
-            _ => return self.put(chunk),
+            _ => return self.put(chunk, number),
         };
         let fixed = self.contents.chunk_size != ChunkSize::Variable;
         // NaNs of a run have the size of the container's items.
         if fixed && (run != Run::Nans || header.item_size() == self.contents.item_size) {
             return Ok((Entry::run(run), 0));
         }
-        self.put(&mut value_chunk(chunk, &header)?)
+        self.put(&mut value_chunk(chunk, &header)?, number)
     }
 
-    fn put(&mut self, chunk: &mut Vec<u8>) -> Result<Stored> {
-        Ok((Entry::stored(self.layout.put(chunk)?), chunk.len()))
+    fn put(&mut self, chunk: &mut Vec<u8>, number: Option<u64>) -> Result<Stored> {
+        let slot = match number {
+            Some(number) => self.layout.put_behind(chunk, number)?,
+            None => self.layout.put(chunk)?,
+        };
+        Ok((Entry::stored(slot), chunk.len()))
     }
 
     /// The entry of a chunk, and its length in the store.

@@ -34,7 +34,8 @@ impl FileReader {
     pub(super) fn with(path: &Path, links: Links) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true);
-        Opened::new(path, &mut options, links, "open for reading").map(Self)
+        let file = open_regular(path, &mut options, links, "open for reading")?;
+        Ok(Self(Opened { file, path: path.to_owned() }))
     }
 }
 
@@ -56,20 +57,29 @@ impl FileWriter {
 
     /// Makes an empty file; nothing of that name may exist.
     pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
-        let mut options = OpenOptions::new();
+        let (path, mut options) = (path.as_ref(), OpenOptions::new());
         options.create_new(true);
-        Self::opened(path.as_ref(), &mut options, Links::Refuse, "create")
+        Self::opened(path, &mut options, |options| {
+            // What this makes is a regular file: there is nothing to look at.
+            open_any(path, options, Links::Refuse, "create")
+        })
     }
 
     pub(super) fn with(path: &Path, links: Links) -> Result<Self> {
-        Self::opened(path, &mut OpenOptions::new(), links, "open for writing")
+        Self::opened(path, &mut OpenOptions::new(), |options| {
+            open_regular(path, options, links, "open for writing")
+        })
     }
 
-    fn opened(path: &Path, options: &mut OpenOptions, links: Links, verb: &str) -> Result<Self> {
+    fn opened(
+        path: &Path,
+        options: &mut OpenOptions,
+        open: impl FnOnce(&mut OpenOptions) -> Result<File>,
+    ) -> Result<Self> {
         options.read(true).write(true);
         #[cfg(windows)]
         options.share_mode(windows::SHARE_READ | windows::SHARE_DELETE);
-        let opened = Opened::new(path, options, links, verb)?;
+        let opened = Opened { file: open(options)?, path: path.to_owned() };
         Ok(Self { opened, sync_failed: AtomicBool::new(false) })
     }
 }
@@ -143,10 +153,6 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(path: &Path, options: &mut OpenOptions, links: Links, verb: &str) -> Result<Self> {
-        Ok(Self { file: open_regular(path, options, links, verb)?, path: path.to_owned() })
-    }
-
     fn len(&self) -> Result<u64> {
         let metadata = self.file.metadata();
         metadata.map_or_else(|e| Err(self.failed("cannot tell its length", e)), |m| Ok(m.len()))
@@ -180,15 +186,17 @@ pub(super) fn open_regular(
     links: Links,
     verb: &str,
 ) -> Result<File> {
-    options.custom_flags(open_flags(links));
-    let file = match options.open(path) {
-        Ok(file) => file,
-        Err(error) => return Err(why_not_opened(path, links, verb, error)),
-    };
+    let file = open_any(path, options, links, verb)?;
     match file.metadata() {
         Ok(metadata) => check_regular(path, metadata.file_type()).map(|()| file),
         Err(error) => Err(Error::io("cannot look at it", error).within(named(path))),
     }
+}
+
+/// Opens whatever stands under a name, without waiting for it.
+fn open_any(path: &Path, options: &mut OpenOptions, links: Links, verb: &str) -> Result<File> {
+    options.custom_flags(open_flags(links));
+    options.open(path).map_err(|error| why_not_opened(path, links, verb, error))
 }
 
 /// Refuses everything but regular files.

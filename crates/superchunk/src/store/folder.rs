@@ -4,12 +4,12 @@
 //! symbolic links, which could lead out of it, are refused like everything else that is no regular
 //! file.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::file::{FileReader, FileWriter, Links, check_regular, lock_file, named};
 use super::memory::check_name;
@@ -23,21 +23,17 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// The open directory: what can be synced and locked.
-    handle: Option<File>,
+    /// The open directory, which can be synced and locked. One that was found in another is not held
+    /// open before it is locked: everything else goes by its path, and there may be thousands of them.
+    handle: OnceLock<Option<File>>,
 }
 
 impl Folder {
     /// Opens a directory that exists.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        match open_directory(path) {
-            Ok(handle) => Ok(Self { path: path.to_owned(), handle }),
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                Err(Error::invalid("is not a directory").within(named(path)))
-            }
-            Err(error) => Err(Error::io("cannot open the directory", error).within(named(path))),
-        }
+        let handle = OnceLock::from(open_directory(path).map_err(|e| not_opened(path, e))?);
+        Ok(Self { path: path.to_owned(), handle })
     }
 
     /// Makes an empty directory; nothing of that name may exist. It survives a power cut from then on.
@@ -117,6 +113,21 @@ impl Folder {
         Ok(names)
     }
 
+    /// A directory that is known to be one, not held open.
+    fn known(path: PathBuf) -> Arc<dyn Dir> {
+        Arc::new(Self { path, handle: OnceLock::new() })
+    }
+
+    /// Takes a lock of the directory, which is held open from then on.
+    fn locked(&self, lock: fn(&File) -> std::result::Result<(), TryLockError>) -> Result<()> {
+        if self.handle.get().is_none() {
+            let opened = open_directory(&self.path).map_err(|e| not_opened(&self.path, e))?;
+            self.handle.get_or_init(|| opened);
+        }
+        let handle = self.handle.get().and_then(Option::as_ref);
+        handle.map_or(Ok(()), |handle| lock_file(handle, &self.path, lock))
+    }
+
     fn failed(&self, what: &str) -> impl Fn(io::Error) -> Error {
         move |error| Error::io(what, error).within(named(&self.path))
     }
@@ -151,7 +162,7 @@ impl Dir for Folder {
     }
 
     fn open_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
-        Ok(Arc::new(Self::open(self.existing_folder(name)?)?))
+        self.existing_folder(name).map(Self::known)
     }
 
     fn create_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
@@ -159,7 +170,7 @@ impl Dir for Folder {
         fs::create_dir(&path).map_err(|error| {
             Error::io("cannot create the directory", error).within(named(&path))
         })?;
-        Ok(Arc::new(Self::open(path)?))
+        Ok(Self::known(path))
     }
 
     fn rename_folder(&self, from: &str, to: &str) -> Result<()> {
@@ -181,7 +192,13 @@ impl Dir for Folder {
     }
 
     fn sync(&self) -> Result<()> {
-        match self.handle.as_ref().map(File::sync_all) {
+        let synced = match self.handle.get() {
+            Some(handle) => handle.as_ref().map(File::sync_all),
+            None => open_directory(&self.path)
+                .and_then(|handle| handle.as_ref().map(File::sync_all).transpose())
+                .transpose(),
+        };
+        match synced {
             // Some file systems cannot sync directories, and say so this way.
             Some(Err(error)) if error.kind() != io::ErrorKind::InvalidInput => {
                 Err(self.failed("cannot sync the directory")(error))
@@ -191,13 +208,20 @@ impl Dir for Folder {
     }
 
     fn lock(&self) -> Result<()> {
-        self.handle.as_ref().map_or(Ok(()), |handle| lock_file(handle, &self.path, File::try_lock))
+        self.locked(File::try_lock)
     }
 
     fn lock_shared(&self) -> Result<()> {
-        let handle = self.handle.as_ref();
-        handle.map_or(Ok(()), |handle| lock_file(handle, &self.path, File::try_lock_shared))
+        self.locked(File::try_lock_shared)
     }
+}
+
+fn not_opened(path: &Path, error: io::Error) -> Error {
+    let error = match error.kind() {
+        io::ErrorKind::NotADirectory => Error::invalid("is not a directory"),
+        _ => Error::io("cannot open the directory", error),
+    };
+    error.within(named(path))
 }
 
 fn rename(from: &Path, to: &Path) -> Result<()> {

@@ -26,7 +26,13 @@ impl Table {
 
     /// Commits and closes. Dropping the table does the same, but cannot tell of errors.
     pub fn close(mut self) -> Result<()> {
-        self.commit()
+        self.finish()
+    }
+
+    /// Commits, and writes down what only a later reader needs.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.commit()?;
+        self.write_notes()
     }
 
     fn commit_columns(&mut self) -> Result<()> {

@@ -58,7 +58,9 @@ impl Table {
         if let Some(intent) = intent {
             listed.complete(dir.as_ref(), &intent)?;
         }
-        Self::from_listed(listed, &setup, &Access::Write)
+        let table = Self::from_listed(listed, &setup, &Access::Write)?;
+        table.keep_known_bounds();
+        Ok(table)
     }
 
     pub(super) fn created(dir: Arc<dyn Dir>, name: String, options: &TableOptions) -> Result<Self> {
@@ -66,7 +68,11 @@ impl Table {
         let setup = Setup::creating(options.durability, &CompressOptions::new(1));
         let home = Home::new(dir.clone(), name, setup.durable);
         let listed = Listed::create(home, dir.as_ref(), options, 0)?;
-        Self::from_listed(listed, &setup, &Access::Write)
+        let table = Self::from_listed(listed, &setup, &Access::Write)?;
+        if options.bounds {
+            table.keep_bounds();
+        }
+        Ok(table)
     }
 
     /// Refuses options before anything is made.
@@ -280,8 +286,7 @@ impl Listed {
         let moved = self.roll_forward(intent);
         for (path, parts) in self.arrays().into_iter().rev() {
             if moved.contains(&path) {
-                let meta = parts.home.root()?.open_folder("meta")?;
-                parts.home.replace(meta.as_ref(), "sizes", &parts.sizes.write())?;
+                parts.home.replace(parts.home.meta()?, "sizes", &parts.sizes.write())?;
             }
         }
         root.remove(Intent::FILE)?;
