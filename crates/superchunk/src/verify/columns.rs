@@ -1,5 +1,6 @@
 //! Arrays and tables in folders: bcolz and blsk.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -111,30 +112,36 @@ fn look_at(walk: &mut Walk<'_>, array: &Array, root: &dyn Dir) -> Result<()> {
             return Ok(());
         }
     };
-    let expected: std::collections::HashMap<String, u64> =
-        (0..count.min(found.len() as u64 + 1)).map(|number| (chunk_name(number), number)).collect();
-    let there = found.iter().filter(|file| expected.contains_key(*file)).count() as u64;
+    let mut there = BTreeSet::new();
     for file in &found {
-        match expected.contains_key(file) {
-            true => walk.report.count(Level::Files, Verdict::Verified),
-            false => {
+        match number_of(file).filter(|number| *number < count) {
+            Some(number) => {
+                there.insert(number);
+                walk.report.count(Level::Files, Verdict::Verified);
+            }
+            None => {
                 let words = format!("{}: no row is in this file", name(file));
                 walk.report.tell(Level::Files, Verdict::Stray, None, words);
             }
         }
     }
-    let missing = (0..count).filter(|number| !found.contains(&chunk_name(*number)));
-    // A length that needs more files than there are is told once.
-    let first = if there < count { missing.take(1).next() } else { None };
+    // However many are missing, it is told once.
+    let first = (0..count).find(|number| !there.contains(number));
     if let Some(number) = first.filter(|number| !damaged.contains(number)) {
         let words = format!(
             "{}: {} of {count} chunk files are missing, this is the first",
             name(&chunk_name(number)),
-            count - there
+            count - there.len() as u64
         );
         walk.report.tell(Level::Files, Verdict::Corrupt, Some(number), words);
     }
     Ok(())
+}
+
+/// The number of the chunk file that is called so.
+fn number_of(file: &str) -> Option<u64> {
+    let number = file.strip_prefix("__")?.strip_suffix(".blp")?.parse().ok()?;
+    (chunk_name(number) == file).then_some(number)
 }
 
 /// Looks at rows that are Python objects, each in a file of its own. They are not executed.
