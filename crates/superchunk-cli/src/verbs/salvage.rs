@@ -1,12 +1,14 @@
-//! `salvage`: what can still be read of a damaged file or folder, into a new frame.
+//! `salvage`: what can still be read of a damaged file or folder, into a new one.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
+use superchunk::detect::{self, Format};
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
 use superchunk::store::Folder;
-use superchunk::{SuperChunk, Value};
+use superchunk::{Limits, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -16,17 +18,19 @@ use crate::replace::replace;
 const EXAMPLES: &str = "\
 Examples:
   superchunk salvage broken.b2frame -o saved.b2frame
-  superchunk salvage broken.b2nd -o saved.b2nd --json > report.json
-Nothing is changed in place. Exits with 3 when anything is lost; what was saved is in OUT then.";
+  superchunk salvage broken.blp -o saved.blp
+  superchunk salvage broken.bcolz -o saved.bcolz --json > report.json
+OUT has the format of IN. Nothing is changed in place. Exits with 3 when anything is lost; what was
+saved is in OUT then.";
 
 /// The options of `salvage`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SalvageArgs {
-    /// The damaged file or folder
+    /// The damaged frame, Bloscpack file, or bcolz array or table
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The new frame
+    /// The new one
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Overwrite OUT
@@ -35,44 +39,115 @@ pub(crate) struct SalvageArgs {
 }
 
 pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
-    let (saved, report) = read(args, context)?;
-    replace(&args.output, args.force, |temporary| {
-        let copy = saved.copy_to(temporary, &saved.frame_options())?;
-        Ok(copy.close()?)
-    })?;
+    let limits = context.open_options().limits;
+    let (report, bytes) =
+        replace(&args.output, args.force, |temporary| match args.input.is_dir() {
+            true => folder(&args.input, temporary, &limits),
+            false => file(&args.input, temporary, &limits),
+        })?;
     if context.json() {
-        document(args, &saved, &report).print()?;
+        document(args, &report, bytes).print()?;
     } else {
         tell(args, &report, context)?;
     }
     if report.is_whole() { Ok(()) } else { Err(Failure::Quiet(Exit::Corrupt)) }
 }
 
-fn read(args: &SalvageArgs, context: &Context) -> Outcome<(SuperChunk, Report)> {
-    let limits = context.open_options().limits;
-    if args.input.is_dir() {
-        return Ok(salvage::sparse(&Folder::open(&args.input)?, &limits)?);
+/// What can be read of a folder, as another one.
+fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+    let dir = Folder::open(from)?;
+    let is_frame = detect::path(from).is_ok_and(|found| found.format == Format::SparseFrame);
+    if !is_frame {
+        let saved = salvage::bcolz(&dir, Arc::new(Folder::create(to)?), limits);
+        match saved {
+            Ok(report) => {
+                let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
+                return Ok((report, bytes));
+            }
+            // The index of a sparse frame may be what is missing.
+            Err(error) => {
+                fs::remove_dir_all(to).map_err(|error| Failure::io("remove it", to, error))?;
+                return frame(salvage::sparse(&dir, limits).map_err(|_| error)?, to);
+            }
+        }
     }
-    let bytes =
-        fs::read(&args.input).map_err(|error| Failure::io("read it", &args.input, error))?;
-    Ok(salvage::frame(&bytes, &limits)?)
+    frame(salvage::sparse(&dir, limits)?, to)
 }
 
-fn document(args: &SalvageArgs, saved: &SuperChunk, report: &Report) -> Document {
-    let piece = |piece: &Piece| {
+/// What can be read of a file, as another one. Without its start nobody knows what it was: the chunks of
+/// frames are not those of Bloscpack files.
+fn file(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+    let bytes = fs::read(from).map_err(|error| Failure::io("read it", from, error))?;
+    if !bytes.starts_with(b"blpk") {
+        match salvage::frame(&bytes, limits) {
+            Ok(saved) => return frame(saved, to),
+            Err(error) => {
+                let saved = salvage::pack(&bytes, limits).map_err(|_| error)?;
+                return pack(saved, to);
+            }
+        }
+    }
+    pack(salvage::pack(&bytes, limits)?, to)
+}
+
+fn frame((saved, report): (superchunk::SuperChunk, Report), to: &Path) -> Outcome<(Report, u64)> {
+    saved.copy_to(to, &saved.frame_options())?.close()?;
+    Ok((report, saved.len()))
+}
+
+fn pack((saved, report): (Vec<u8>, Report), to: &Path) -> Outcome<(Report, u64)> {
+    let written = fs::File::create_new(to).and_then(|mut file| {
+        std::io::Write::write_all(&mut file, &saved)?;
+        file.sync_all()
+    });
+    written.map_err(|error| Failure::io("write it", to, error))?;
+    let bytes = recovered(&report);
+    Ok((report, bytes))
+}
+
+/// The bytes of all chunks that were found.
+fn recovered(report: &Report) -> u64 {
+    report.pieces.iter().map(|piece| piece.len as u64).sum()
+}
+
+/// A report and those of its columns, with their paths.
+fn all<'r>(report: &'r Report, path: &str) -> Vec<(String, &'r Report)> {
+    let mut reports = vec![(path.to_owned(), report)];
+    for (name, column) in &report.columns {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+        reports.extend(all(column, &path));
+    }
+    reports
+}
+
+fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Document {
+    let piece = |column: &str, piece: &Piece| {
         object([
+            ("column", column.into()),
             ("chunk", (piece.chunk as u64).into()),
             ("source", piece.source.to_string().as_str().into()),
             ("bytes", (piece.len as u64).into()),
             ("certainty", piece.certainty.to_string().as_str().into()),
         ])
     };
-    let hole = |hole: &Hole| {
+    let hole = |column: &str, hole: &Hole| {
         let chunk = hole.chunk.map_or(Value::Nil, |chunk| (chunk as u64).into());
         let source = hole.source.to_string();
         let (source, reason) = (source.as_str().into(), hole.reason.as_str().into());
-        object([("chunk", chunk), ("source", source), ("reason", reason)])
+        object([
+            ("column", column.into()),
+            ("chunk", chunk),
+            ("source", source),
+            ("reason", reason),
+        ])
     };
+    let reports = all(report, "");
+    let (mut pieces, mut holes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, report) in &reports {
+        pieces.extend(report.pieces.iter().map(|found| piece(column, found)));
+        holes.extend(report.holes.iter().map(|lost| hole(column, lost)));
+        notes.extend(report.notes.iter().map(|note| said_of(column, note)));
+    }
     Document::new("salvage")
         .with("path", args.input.display().to_string())
         .with("output", args.output.display().to_string())
@@ -80,33 +155,43 @@ fn document(args: &SalvageArgs, saved: &SuperChunk, report: &Report) -> Document
         .with("whole", report.is_whole())
         .with("sealed", report.sealed)
         .with("order", report.order.to_string())
-        .with("bytes", saved.len())
-        .with("pieces", report.pieces.iter().map(piece).collect::<Vec<_>>())
-        .with("holes", report.holes.iter().map(hole).collect::<Vec<_>>())
-        .with("superseded", report.superseded as u64)
-        .with("notes", output::texts(report.notes.iter().cloned()))
+        .with("bytes", bytes)
+        .with("pieces", pieces)
+        .with("holes", holes)
+        .with("superseded", reports.iter().map(|(_, part)| part.superseded as u64).sum::<u64>())
+        .with("notes", output::texts(notes))
+}
+
+fn said_of(column: &str, note: &str) -> String {
+    if column.is_empty() { note.to_owned() } else { format!("column {column}: {note}") }
 }
 
 fn tell(args: &SalvageArgs, report: &Report, context: &Context) -> Outcome {
     let style = context.style();
     let mut text = String::new();
-    for hole in &report.holes {
-        let place = match hole.chunk {
-            Some(chunk) => format!("chunk {chunk} reads as zeros"),
-            None => hole.source.to_string(),
-        };
-        text.push_str(&format!("{} {place}: {}\n", style.red("lost:"), hole.reason));
+    let reports = all(report, "");
+    for (column, part) in &reports {
+        let filled =
+            if part.format == "bcolz array" { "has default values" } else { "reads as zeros" };
+        for hole in &part.holes {
+            let place = match hole.chunk {
+                Some(chunk) => format!("chunk {chunk} {filled}"),
+                None => hole.source.to_string(),
+            };
+            let words = said_of(column, &format!("{place}: {}", hole.reason));
+            text.push_str(&format!("{} {words}\n", style.red("lost:")));
+        }
+        for note in &part.notes {
+            text.push_str(&format!("note: {}\n", said_of(column, note)));
+        }
     }
-    for note in &report.notes {
-        text.push_str(&format!("note: {note}\n"));
-    }
-    let counts = [Certainty::Verified, Certainty::Decoded, Certainty::Assumed]
-        .map(|certainty| format!("{} {certainty}", report.count(certainty)));
+    let counts = [Certainty::Verified, Certainty::Decoded, Certainty::Assumed];
+    let pieces: usize = counts.iter().map(|certainty| report.count(*certainty)).sum();
+    let counts = counts.map(|certainty| format!("{} {certainty}", report.count(certainty)));
     let verdict = if report.is_whole() { style.green("whole") } else { style.red("not whole") };
     text.push_str(&format!(
-        "{}: {verdict}, {} chunks ({}), order from {}\n",
+        "{}: {verdict}, {pieces} chunks ({}), order from {}\n",
         args.output.display(),
-        report.pieces.len(),
         counts.join(", "),
         report.order,
     ));

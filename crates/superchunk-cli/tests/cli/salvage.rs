@@ -57,3 +57,42 @@ fn what_is_no_frame_at_all_gives_nothing() {
     assert!(said.stderr.contains("nothing in it can be read as a chunk"), "{}", said.stderr);
     assert_eq!(shell.names(), ["data.b2frame", "data.f8"]);
 }
+
+#[test]
+fn a_pack_without_a_header_comes_back_as_a_pack() {
+    let shell = Shell::with_frame();
+    shell.run("pack data.f8 -t 8 -z 64K -o data.blp").succeeds();
+    let mut pack = shell.read("data.blp");
+    pack[..32].fill(0);
+    shell.write("broken.blp", &pack);
+    let said = shell.run("salvage broken.blp -o saved.blp");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert!(said.text().contains("13 chunks (13 verified"), "{}", said.text());
+    assert!(shell.run("unpack saved.blp -o -").stdout == readings(100_000));
+    assert!(shell.read("broken.blp") == pack, "nothing is changed in place");
+}
+
+#[test]
+fn a_table_without_a_length_comes_back_and_a_lost_file_is_named() {
+    let shell = Shell::new();
+    let rows: String = (0..500).map(|row| format!("{row},{}.5\n", row * 3)).collect();
+    let csv = format!("number,price\n{rows}");
+    shell.write("quotes.csv", csv.as_bytes());
+    shell.run("convert quotes.csv quotes.bcolz -q").is("", "", 0);
+    std::fs::remove_file(shell.path("quotes.bcolz/price/meta/sizes")).unwrap();
+    let said = shell.run("salvage quotes.bcolz -o saved.bcolz");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    let lost = "lost: column price: file meta/sizes";
+    assert!(said.text().starts_with(lost), "{}", said.text());
+    shell.run("convert saved.bcolz back.csv -q").is("", "", 0);
+    assert!(shell.read("back.csv") == csv.as_bytes());
+    std::fs::remove_file(shell.path("quotes.bcolz/number/data/__0.blp")).unwrap();
+    let said = shell.run("salvage quotes.bcolz -o saved.bcolz -f --json");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    let report = said.json();
+    let holes = report.get("holes").unwrap().as_slice().unwrap();
+    let text = |hole: &superchunk::Value, key: &str| hole.get(key).unwrap().to_json();
+    let lost = holes.iter().filter(|hole| hole.get("chunk").unwrap().as_u64() == Some(0));
+    let lost: Vec<String> = lost.map(|hole| text(hole, "column") + &text(hole, "source")).collect();
+    assert_eq!(lost, ["\"number\"\"file data/__0.blp\""]);
+}

@@ -110,7 +110,7 @@ impl State {
 
     /// Counts a change that is made as a whole or not at all.
     fn admit(&mut self) -> Result<()> {
-        if self.faults.change() == Fate::Done { Ok(()) } else { Err(no_space()) }
+        if self.faults.change() == Fate::Done { Ok(()) } else { Err(self.failure()) }
     }
 
     fn write(&mut self, file: Node, position: u64, src: &[u8]) -> Result<()> {
@@ -128,7 +128,11 @@ impl State {
             bytes.iter_mut().skip(position).zip(src).for_each(|(to, from)| *to = *from);
             self.history.push(Operation::Write { file, position, bytes: src.into() });
         }
-        if fate == Fate::Done { Ok(()) } else { Err(no_space()) }
+        if fate == Fate::Done { Ok(()) } else { Err(self.failure()) }
+    }
+
+    fn failure(&self) -> Error {
+        Error::io("cannot write", self.faults.error())
     }
 
     fn sync(&mut self, node: Node) -> Result<()> {

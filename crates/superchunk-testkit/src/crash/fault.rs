@@ -1,5 +1,10 @@
 //! Operations that fail, and reads that lie.
 
+use std::io;
+
+const EINTR: i32 = 4;
+const ENOSPC: i32 = 28;
+
 /// What goes wrong, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -10,6 +15,8 @@ pub enum Fault {
     /// The disk gets full in the middle of this change: the first sectors of a
     /// write happen.
     ShortWrite(usize),
+    /// A signal interrupts this change: nothing of it happens.
+    Interrupted(usize),
     /// The sync of this number fails.
     SyncFails(usize),
     /// The read of this number has one bit wrong; the bit counts from the start of the read, and around.
@@ -49,11 +56,17 @@ impl Faults {
         let number = self.changes;
         self.changes += 1;
         match self.fault {
-            Some(Fault::NoSpace(at)) if at == number => Fate::Refused,
+            Some(Fault::NoSpace(at) | Fault::Interrupted(at)) if at == number => Fate::Refused,
             Some(Fault::NoSpaceFrom(at)) if at <= number => Fate::Refused,
             Some(Fault::ShortWrite(at)) if at == number => Fate::Half,
             _ => Fate::Done,
         }
+    }
+
+    /// Why a change fails.
+    pub(super) fn error(&self) -> io::Error {
+        let interrupted = matches!(self.fault, Some(Fault::Interrupted(_)));
+        io::Error::from_raw_os_error(if interrupted { EINTR } else { ENOSPC })
     }
 
     /// Counts a sync; tells whether it works.

@@ -56,6 +56,11 @@ impl Array {
         self.body_mut()?.append(&bytes)
     }
 
+    /// Appends a compressed chunk of whole rows as it is.
+    pub(crate) fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
+        self.body_mut()?.append_chunk(chunk)
+    }
+
     /// Appends items, which must make whole rows. `T` must be the array's type, as for
     /// [`read`](Array::read).
     pub fn append_items<T: Element>(&mut self, items: &[T]) -> Result<()> {

@@ -63,7 +63,7 @@ impl PackArray {
     }
 
     /// What metadata says of an array; `None` when it says nothing of one.
-    pub(super) fn parse(metadata: Option<&Json>) -> Result<Option<Self>> {
+    pub(crate) fn parse(metadata: Option<&Json>) -> Result<Option<Self>> {
         let Some(json) = metadata.filter(|json| is_numpy(json)) else { return Ok(None) };
         let wrong = |words: String, field| Error::corrupt(words).at(FORMAT, field, 0);
         let dtype = json.get("dtype").ok_or_else(|| wrong("is missing".to_owned(), "dtype"))?;
@@ -86,7 +86,7 @@ impl PackArray {
     }
 
     /// The shape as metadata has it.
-    pub(super) fn shape_json(&self) -> Json {
+    pub(crate) fn shape_json(&self) -> Json {
         self.shape.iter().map(|side| Json::from(*side)).collect::<Vec<_>>().into()
     }
 
@@ -101,7 +101,7 @@ impl PackArray {
 
     /// The array that the first `len` bytes are: all of it, or fewer or more rows. `None` when they are
     /// none.
-    pub(super) fn at_len(&self, len: u64) -> Option<Self> {
+    pub(crate) fn at_len(&self, len: u64) -> Option<Self> {
         if self.byte_len() == Some(len) {
             return Some(self.clone());
         }

@@ -9,6 +9,7 @@
 //! `docs/formats/bloscpack.md`.
 
 mod ahead;
+mod assemble;
 mod checksum;
 mod header;
 mod layout;
@@ -24,6 +25,7 @@ pub use checksum::Checksum;
 pub use header::Header;
 pub use metadata::{MetadataHeader, MetadataOptions};
 
+pub(crate) use assemble::assemble;
 pub(crate) use header::{LEN as HEADER_LEN, MAX_CHUNK};
 pub(crate) use layout::{CHUNK_SIZE, Packed, contents_of};
 pub(crate) use plan::Policy;

@@ -55,6 +55,12 @@ impl Start {
         Ok(Self { header, meta_header, metadata, table, table_end, len })
     }
 
+    /// The metadata of version 3, of a file whose header may be damaged.
+    pub(crate) fn metadata_of(store: &dyn ReadAt, trust: &Trust) -> Result<Json> {
+        let (len, at) = (store.len()?, header::LEN as u64);
+        Ok(metadata::read(store, at, len, &trust.limits, trust.unchecked)?.1)
+    }
+
     /// The most chunks that the bytes of the file can be.
     pub(super) fn most_chunks(&self) -> u64 {
         let least = 16 + self.header.checksum.len() as u64;

@@ -1,7 +1,8 @@
 //! Getting data back out of what a crash, a bad disk or another program has left.
 //!
-//! Nothing is changed in place: the result is a new [`SuperChunk`](crate::SuperChunk) in memory, to be copied to
-//! wherever it should be, and a [`Report`] that names every piece with how sure it is, and every hole.
+//! Nothing is changed in place. The result is new: of frames a [`SuperChunk`](crate::SuperChunk) in memory, to be
+//! copied to wherever it should be, of Bloscpack files the bytes of another one, of bcolz's folders another
+//! folder. A [`Report`] names every piece with how sure it is, and every hole.
 //!
 //! ```
 //! use superchunk::{CompressOptions, FrameOptions, Limits, SuperChunk, salvage};
@@ -21,13 +22,17 @@
 //! they were stored; runs of one value exist in the index only, and are lost with it; where a chunk
 //! was changed and the last index is lost, an older version of it may come back beside the new one.
 
+mod bcolz;
 mod frame;
 mod generations;
+mod pack;
 mod rebuild;
 mod report;
 mod scan;
 mod sparse;
 
+pub use bcolz::bcolz;
 pub use frame::frame;
+pub use pack::pack;
 pub use report::{Certainty, Hole, Order, Piece, Report, Source};
 pub use sparse::sparse;

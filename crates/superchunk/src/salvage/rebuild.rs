@@ -198,7 +198,7 @@ impl Plan {
 }
 
 /// What most of them are; the largest where several are as many.
-fn majority(values: impl Iterator<Item = usize>) -> Option<usize> {
+pub(super) fn majority(values: impl Iterator<Item = usize>) -> Option<usize> {
     let mut counts = BTreeMap::new();
     values.for_each(|value| *counts.entry(value).or_insert(0usize) += 1);
     counts.into_iter().max_by_key(|(value, count)| (*count, *value)).map(|(value, _)| value)

@@ -48,7 +48,8 @@ pub struct Piece {
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Hole {
-    /// The number of the chunk in the result, which reads as zeros; `None` if its place is not known.
+    /// The number of the chunk in the result, which reads as zeros, or has the value of new rows in bcolz's
+    /// arrays; `None` if its place is not known, or it is no chunk.
     pub chunk: Option<usize>,
     /// Where it was, or should be.
     pub source: Source,
@@ -73,7 +74,7 @@ pub enum Order {
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What the container is: `frame`, `sparse frame`, `bloscpack`.
+    /// What the container is: `frame`, `sparse frame`, `bloscpack`, `bcolz array`, `bcolz table`.
     pub format: &'static str,
     /// What tells the order of the chunks.
     pub order: Order,
@@ -87,6 +88,8 @@ pub struct Report {
     pub superseded: usize,
     /// What else is to be known.
     pub notes: Vec<String>,
+    /// What was found of each column of a table.
+    pub columns: Vec<(String, Report)>,
 }
 
 impl Report {
@@ -99,19 +102,28 @@ impl Report {
             holes: Vec::new(),
             superseded: 0,
             notes: Vec::new(),
+            columns: Vec::new(),
         }
+    }
+
+    /// Notes a loss that has no place among the chunks.
+    pub(super) fn lose(&mut self, source: Source, reason: String) {
+        self.holes.push(Hole { chunk: None, source, reason });
     }
 
     /// Whether everything is there and in its place.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.holes.is_empty() && self.order == Order::Index
+        let columns = self.columns.iter().all(|(_, column)| column.is_whole());
+        columns && self.holes.is_empty() && self.order == Order::Index
     }
 
-    /// How many pieces have this certainty.
+    /// How many pieces, those of all columns included, have this certainty.
     #[must_use]
     pub fn count(&self, certainty: Certainty) -> usize {
-        self.pieces.iter().filter(|piece| piece.certainty == certainty).count()
+        let columns = self.columns.iter().map(|(_, column)| column.count(certainty));
+        let pieces = self.pieces.iter().filter(|piece| piece.certainty == certainty);
+        columns.sum::<usize>() + pieces.count()
     }
 }
 

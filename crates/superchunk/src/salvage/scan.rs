@@ -87,23 +87,43 @@ impl<'a> Judge<'a> {
         Ok(found)
     }
 
+    /// Counts bytes that were looked at in vain.
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<()> {
+        let left = self.budget.checked_sub(bytes);
+        self.budget = left.ok_or_else(|| Error::limit("too much of the file looks like chunks"))?;
+        Ok(())
+    }
+
     /// How sure a chunk without a checksum is.
-    fn certainty_of(&mut self, header: &Header, chunk: &[u8]) -> Result<Certainty> {
+    pub(super) fn certainty_of(&mut self, header: &Header, chunk: &[u8]) -> Result<Certainty> {
         let blocks = matches!(header.content(), Content::Blocks | Content::VariableBlocks);
         if !blocks {
             return Ok(Certainty::Assumed);
         }
         self.limits.check_decoded(header.len())?;
-        let left = self.budget.checked_sub(header.len());
-        let left = left.ok_or_else(|| Error::limit("too much of the file looks like chunks"))?;
+        let before = self.budget;
+        self.spend(header.len())?;
         match self.decoder.decompress(chunk) {
-            Ok(_) => Ok(Certainty::Decoded),
-            // Its codec is not at hand.
-            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(Certainty::Assumed),
-            Err(error) => {
-                self.budget = left;
-                Err(error)
+            // Its codec may not be at hand.
+            Err(error) if error.kind() != ErrorKind::Unsupported => Err(error),
+            result => {
+                self.budget = before;
+                Ok(if result.is_ok() { Certainty::Decoded } else { Certainty::Assumed })
             }
+        }
+    }
+
+    /// The same where all codecs are known: a chunk that names another one is damaged.
+    pub(super) fn certainty_of_known(
+        &mut self,
+        header: &Header,
+        chunk: &[u8],
+    ) -> Result<Certainty> {
+        match self.certainty_of(header, chunk)? {
+            Certainty::Assumed if header.content() == Content::Blocks => {
+                Err(Error::unsupported("its codec is not known"))
+            }
+            certainty => Ok(certainty),
         }
     }
 

@@ -125,7 +125,7 @@ fn read_chunk(dir: &dyn Dir, id: u64, hash: Option<u64>, limits: &Limits) -> Res
 }
 
 /// A whole file, which a chunk or the metadata may fill.
-fn read_all(file: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
+pub(super) fn read_all(file: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     let len = usize::try_from(file.len()?).unwrap_or(usize::MAX);
     let most = limits.max_decoded.max(limits.max_metadata).saturating_add(4096);
     let mut bytes = vec![0; len.min(most)];

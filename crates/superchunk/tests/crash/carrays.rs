@@ -5,8 +5,10 @@ use std::sync::Arc;
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::store::Dir;
 use superchunk::{Json, JsonStyle, OpenOptions, Result};
-use superchunk_testkit::crash::{Disk, Effort, Findings, explore, seeds};
+use superchunk_testkit::crash::{Disk, Effort, Findings, Image, explore, seeds};
+use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::rng::Rng;
+use superchunk_testkit::scratch::Scratch;
 
 /// The rows of every column, and the attributes as text.
 type Plain = (Vec<Vec<u8>>, String);
@@ -145,4 +147,34 @@ fn a_bcolz_table_has_its_old_rows_or_its_new_ones() {
         all.join(explore(&disk.history(), &states, effort, read_table, |_, _| {}));
     }
     all.must_be_good("bcolz tables", 5_500);
+}
+
+#[test]
+fn bcolz_reads_the_old_rows_or_the_new_ones() {
+    let mut peer = LegacyPeer::spawn();
+    let scratch = Scratch::new();
+    let (mut read, mut rng) = (0, Rng::new(1));
+    for seed in 0..4 {
+        let disk = Disk::new();
+        let is_table = seed % 2 == 0;
+        let states = if is_table { table_states(&disk, seed) } else { array_states(&disk, seed) };
+        let opened = if is_table { read_table } else { read_array };
+        let look = |image: &Image, state: usize| {
+            if rng.below(25) > 0 || states[state].0[0].is_empty() {
+                return;
+            }
+            let path = scratch.path("image");
+            image.write_to(&path).unwrap();
+            let found = match is_table {
+                true => peer.bcolz_read_table(&path).unwrap().columns,
+                false => vec![peer.bcolz_read_array(&path).unwrap().bytes],
+            };
+            // Where we go on to the new rows because they are complete, bcolz sees the old ones.
+            let known = [state.saturating_sub(1), state].map(|state| &states[state].0);
+            assert!(known.contains(&&found), "{state}: {:?}", image.listing());
+            read += 1;
+        };
+        explore(&disk.history(), &states, Effort::new(20, seed), opened, look);
+    }
+    assert!(read >= 50, "only {read}");
 }

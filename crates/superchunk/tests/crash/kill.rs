@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use superchunk::frame::Kind;
 use superchunk::store::{Dir, Folder};
+use superchunk::{
+    CompressOptions, DType, FillValue, FrameOptions, NdArray, NdOptions, OpenOptions, Result,
+};
 use superchunk_testkit::crash::{Killer, Moment};
 use superchunk_testkit::fork::{Outcome, in_child};
 use superchunk_testkit::frame_peer::FramePeer;
+use superchunk_testkit::nd_peer::NdPeer;
 use superchunk_testkit::peers::PeerKind;
 use superchunk_testkit::scratch::Scratch;
 
@@ -108,4 +112,64 @@ fn a_killed_writer_leaves_a_frame_that_everyone_reads() {
         }
     }
     assert!(killed > 150, "only {killed} writers died");
+}
+
+/// A file with an array in it.
+fn prepare_array(path: &Path) {
+    let frame = FrameOptions::new(CompressOptions::new(2));
+    let options = NdOptions::new(frame).with_chunks(&[20, 30]).with_blocks(&[10, 10]);
+    let dtype = DType::parse("<u2").unwrap();
+    let (shape, fill) = ([30, 40], FillValue::Zeros);
+    let array = NdArray::create_in_dir(folder(path), Some(FRAME), &shape, &dtype, fill, &options);
+    let mut array = array.unwrap();
+    let items: Vec<u8> = (0..1200u16).flat_map(u16::to_le_bytes).collect();
+    array.write_box(&[0, 0], &[30, 40], &items).unwrap();
+    array.close().unwrap();
+}
+
+/// Gives an array another shape; the process may end at any change.
+fn resize(path: &Path, shape: [u64; 2], killer: &Arc<Killer>) -> Result<()> {
+    let frame = OpenOptions::new().edit_in_dir(killer.folder(folder(path)), Some(FRAME))?;
+    let mut array = NdArray::from_superchunk(frame)?;
+    array.resize(&shape)?;
+    array.commit()?;
+    array.close()
+}
+
+/// Shape and items.
+fn read_nd(path: &Path) -> (Vec<u64>, Vec<u8>) {
+    let frame = OpenOptions::new().open_in_dir(folder(path), Some(FRAME)).unwrap();
+    let array = NdArray::from_superchunk(frame).unwrap();
+    (array.shape().to_vec(), array.to_vec().unwrap())
+}
+
+#[test]
+fn a_killed_resize_leaves_an_array_of_either_shape_that_everyone_reads() {
+    let scratch = Scratch::new();
+    let mut peer = NdPeer::spawn(PeerKind::Blosc2);
+    let (template, path) = (scratch.path("template"), scratch.path("array"));
+    std::fs::create_dir(&template).unwrap();
+    prepare_array(&template);
+    let old = read_nd(&template);
+    let mut killed = 0;
+    for shape in [[50, 70], [21, 33], [30, 90]] {
+        restore(&path, &template);
+        let count = Killer::new(Moment::Never);
+        resize(&path, shape, &count).unwrap();
+        let new = read_nd(&path);
+        assert_eq!(new.0, shape);
+        let moments = (0..count.changes()).flat_map(|at| [Moment::Before(at), Moment::Inside(at)]);
+        for moment in moments {
+            restore(&path, &template);
+            let killer = Killer::new(moment);
+            let end = in_child(|| resize(&path, shape, &killer).is_ok());
+            assert_eq!(end, Outcome::Killed(KILLED), "{shape:?} {moment:?}");
+            let found = read_nd(&path);
+            assert!(found == old || found == new, "{shape:?} {moment:?}");
+            let theirs = peer.read(&path.join(FRAME)).unwrap();
+            assert!((theirs.shape, theirs.bytes) == found, "{shape:?} {moment:?}, C-Blosc2");
+            killed += 1;
+        }
+    }
+    assert!(killed > 20, "only {killed} writers died");
 }

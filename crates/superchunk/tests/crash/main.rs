@@ -13,10 +13,12 @@
 mod arrays;
 mod careless;
 mod carrays;
+mod every;
 mod faults;
 mod frames;
 #[cfg(unix)]
 mod kill;
 mod packs;
 mod plain;
+mod subjects;
 mod trees;

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use superchunk::bloscpack::{Checksum, Pack, PackOptions, PackReader};
 use superchunk::store::Dir;
 use superchunk::{CompressOptions, Json, Result};
-use superchunk_testkit::crash::{Disk, Effort, Findings, explore, seeds};
+use superchunk_testkit::crash::{Disk, Effort, Findings, Image, explore, seeds};
+use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::rng::Rng;
+use superchunk_testkit::scratch::Scratch;
 
 const PACK: &str = "data.blp";
 
@@ -59,17 +61,37 @@ fn read(dir: Arc<dyn Dir>) -> Result<Plain> {
     Ok((pack.data()?.to_vec()?, text_of(pack.metadata())))
 }
 
-fn search(seed: u64, images: usize) -> Findings {
+fn search(seed: u64, images: usize, mut look: impl FnMut(&Image, &Plain)) -> Findings {
     let disk = Disk::new();
     let states = write_states(&disk, seed);
-    explore(&disk.history(), &states, Effort::new(images, seed), read, |_, _| {})
+    let look = |image: &Image, state: usize| look(image, &states[state]);
+    explore(&disk.history(), &states, Effort::new(images, seed), read, look)
 }
 
 #[test]
 fn a_pack_has_its_old_state_or_its_new_one() {
     let mut all = Findings::default();
     for seed in seeds(24) {
-        all.join(search(seed, 60));
+        all.join(search(seed, 60, |_, _| {}));
     }
     all.must_be_good("Bloscpack files", 10_000);
+}
+
+#[test]
+fn bloscpack_reads_the_same_state() {
+    let mut peer = LegacyPeer::spawn();
+    let scratch = Scratch::new();
+    let (mut read, mut rng) = (0, Rng::new(1));
+    for seed in 0..6 {
+        search(seed, 20, |image, state| {
+            if rng.below(12) > 0 {
+                return;
+            }
+            image.write_to(&scratch.path("image")).unwrap();
+            let found = peer.unpack_bytes(&scratch.path("image").join(PACK)).unwrap();
+            assert!(found == state.0, "{:?}", image.listing());
+            read += 1;
+        });
+    }
+    assert!(read >= 50, "only {read}");
 }

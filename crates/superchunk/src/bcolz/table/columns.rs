@@ -3,10 +3,11 @@
 use super::open::{Listed, ListedColumn};
 use super::{Column, Table};
 use crate::bcolz::array::Array;
-use crate::bcolz::load::{Access, Parts};
+use crate::bcolz::load::{Access, Parts, names};
 use crate::bcolz::options::{ArrayOptions, TableOptions};
 use crate::carray::{Intent, Rootdirs};
 use crate::error::{Error, Result};
+use crate::store::Dir;
 
 impl Table {
     /// Adds a column behind the others, with the bytes of all its rows. What was changed before is
@@ -49,19 +50,46 @@ impl Table {
             .because(error)
             .within(format!("{}/{name}", self.home.name()))
         })?;
+        let array = self.fill_column(name, folder.as_ref(), options, bytes).and_then(|array| {
+            // The column is complete, and its folder has its name, before the table names it.
+            self.home.sync(root.as_ref())?;
+            let mut rootdirs = self.rootdirs();
+            rootdirs.names.insert(place, name.to_owned());
+            self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
+            Ok(array)
+        });
+        let array = array.inspect_err(|_| self.forget_folder(root.as_ref(), name))?;
+        self.columns.insert(place, (name.to_owned(), Column::Array(Box::new(array))));
+        Ok(())
+    }
+
+    /// Removes the folder of a column that could not be added, so that it is not in the way of the next
+    /// try; unless the table names it, for then only a sync has failed.
+    fn forget_folder(&self, root: &dyn Dir, name: &str) {
+        let most = names(&self.setup.limits);
+        let listed = self.home.need(root, Rootdirs::FILE, most);
+        let listed = listed.and_then(|text| Rootdirs::parse(&text));
+        if listed.is_ok_and(|listed| !listed.names.iter().any(|known| known == name)) {
+            let _ = root.remove_folder(name);
+        }
+    }
+
+    /// A new array in an empty folder, with all its rows.
+    fn fill_column(
+        &self,
+        name: &str,
+        folder: &dyn Dir,
+        options: &ArrayOptions,
+        bytes: &[u8],
+    ) -> Result<Array> {
         let mut setup = self.setup.clone();
         setup.compress.executor = options.compress.executor.clone();
-        let parts = Parts::create(self.home.child(name), folder.as_ref(), options)?;
+        let parts = Parts::create(self.home.child(name), folder, options)?;
         let mut array = Array::from_parts(parts, &setup, Access::Write)?;
         array.append(bytes)?;
         array.commit()?;
         array.control.defer();
-        // The column is complete before the table names it.
-        let mut rootdirs = self.rootdirs();
-        rootdirs.names.insert(place, name.to_owned());
-        self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
-        self.columns.insert(place, (name.to_owned(), Column::Array(Box::new(array))));
-        Ok(())
+        Ok(array)
     }
 
     /// Adds a column that has columns itself, with rows of their default values. bcolz cannot open such
@@ -77,6 +105,7 @@ impl Table {
         let mut table = Self::from_listed(listed, &self.setup, &Access::Write)?;
         table.resize(self.len())?;
         table.commit()?;
+        self.home.sync(root.as_ref())?;
         let mut rootdirs = self.rootdirs();
         rootdirs.names.push(name.to_owned());
         self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;

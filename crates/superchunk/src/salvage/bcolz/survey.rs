@@ -1,0 +1,117 @@
+//! What the files of a carray still say. Chunks are decoded here and once more when they are copied: what
+//! does not decode must not have a say in how long chunks are.
+
+use std::collections::BTreeMap;
+
+use super::super::rebuild::majority;
+use super::super::scan::Judge;
+use super::super::sparse::read_all;
+use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
+use crate::chunk::Header;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::salvage::Certainty;
+use crate::store::Dir;
+
+/// The most bytes of a small file.
+const MAX_SMALL: usize = 1 << 20;
+
+/// A column, as far as it can be read without its chunks.
+pub(super) struct Survey {
+    pub(super) sizes: Result<Sizes>,
+    pub(super) storage: Result<Storage>,
+    pub(super) attrs: Result<Attrs>,
+    /// Decoded length and item size of every chunk file; `None` where it does not decode.
+    pub(super) chunks: BTreeMap<u64, Option<(usize, usize)>>,
+}
+
+/// A chunk file that can be read.
+pub(super) struct Chunk {
+    pub(super) bytes: Vec<u8>,
+    pub(super) len: usize,
+    pub(super) item_size: usize,
+    pub(super) certainty: Certainty,
+}
+
+impl Survey {
+    /// Looks at all files of a folder.
+    pub(super) fn of(root: &dyn Dir, limits: &Limits) -> Self {
+        let most = limits.max_metadata.min(MAX_SMALL);
+        let meta = |file: &str| text(root.open_folder("meta")?.as_ref(), file, most);
+        let attrs = match root.open(Attrs::FILE) {
+            Ok(_) => text(root, Attrs::FILE, limits.max_metadata)
+                .and_then(|text| Attrs::parse(Some(&text))),
+            // bcolz needs the file, but the values are what counts.
+            Err(_) => Err(Error::not_found("the file is missing")),
+        };
+        Self {
+            sizes: meta("sizes").and_then(|text| Sizes::parse(&text)),
+            storage: meta("storage").and_then(|text| Storage::parse(&text)),
+            attrs,
+            chunks: root
+                .open_folder("data")
+                .map_or_else(|_| BTreeMap::new(), |data| peek(data.as_ref(), limits)),
+        }
+    }
+
+    /// Whether it looks like a carray at all.
+    pub(super) fn is_something(&self) -> bool {
+        self.sizes.is_ok() || self.storage.is_ok() || !self.chunks.is_empty()
+    }
+
+    /// The decoded length that most chunks have which are not the last.
+    pub(super) fn full_len(&self) -> Option<usize> {
+        let last = self.chunks.last_key_value().map(|(number, _)| *number);
+        let others = self.chunks.iter().filter(|(number, _)| Some(**number) != last);
+        majority(others.filter_map(|(_, peek)| Some((*peek)?.0)))
+    }
+
+    /// The item size that most chunks have.
+    pub(super) fn usual_item(&self) -> Option<usize> {
+        majority(self.chunks.values().flatten().map(|(_, item)| *item))
+    }
+
+    /// The bytes that all chunk files hold, if each but the last has `chunk_size`.
+    pub(super) fn bytes_of_files(&self, chunk_size: u64) -> u64 {
+        let Some((last, peek)) = self.chunks.last_key_value() else { return 0 };
+        let len = peek.map_or(chunk_size, |(len, _)| len as u64);
+        last.saturating_mul(chunk_size).saturating_add(len)
+    }
+}
+
+/// The numbers of chunk files, and what is in them.
+fn peek(data: &dyn Dir, limits: &Limits) -> BTreeMap<u64, Option<(usize, usize)>> {
+    let names = data.names().unwrap_or_default();
+    let number = |name: &String| {
+        let number = name.strip_prefix("__")?.strip_suffix(".blp")?.parse().ok()?;
+        (chunk_name(number) == *name).then_some(number)
+    };
+    let look = |number: u64| {
+        let chunk = read_chunk(data, number, limits).ok()?;
+        Some((chunk.len, chunk.item_size))
+    };
+    names.iter().filter_map(number).map(|number| (number, look(number))).collect()
+}
+
+/// The chunk of a file, if it decodes.
+pub(super) fn read_chunk(data: &dyn Dir, number: u64, limits: &Limits) -> Result<Chunk> {
+    let file = data.open(&chunk_name(number))?;
+    let bytes = read_all(file.as_ref(), limits)?;
+    let chunk = bytes.get(HEADER_LEN..).unwrap_or_default();
+    let header = Header::parse(chunk)?;
+    let len = header.compressed_len();
+    let chunk = chunk
+        .get(..len)
+        .ok_or_else(|| Error::truncated(format!("of {len} bytes only {} are here", chunk.len())))?;
+    let certainty = Judge::new(chunk, limits).certainty_of_known(&header, chunk)?;
+    Ok(Chunk { bytes: chunk.to_vec(), len: header.len(), item_size: header.item_size(), certainty })
+}
+
+pub(super) fn text(dir: &dyn Dir, file: &str, most: usize) -> Result<String> {
+    let store = dir.open(file)?;
+    let len = usize::try_from(store.len()?).ok().filter(|len| *len <= most);
+    let len = len.ok_or_else(|| Error::limit(format!("the file has more than {most} bytes")))?;
+    let mut bytes = vec![0; len];
+    store.read_exact_at(0, &mut bytes)?;
+    String::from_utf8(bytes).map_err(|error| Error::corrupt("this is no text").because(error))
+}
