@@ -83,8 +83,7 @@ impl Column {
     fn add(&mut self, array: &mut Array, number: u64, chunk: &Chunk, end: u64) -> Result<()> {
         let row = self.shape.row_size;
         let room = usize::try_from(end - array.len()).unwrap_or(usize::MAX).saturating_mul(row);
-        let is_last = end % self.shape.chunk_len != 0;
-        if chunk.len > room && !is_last && chunk.len as u64 > self.shape.chunk_len * row as u64 {
+        if chunk.len as u64 > self.shape.chunk_len.saturating_mul(row as u64) {
             self.miss(number, format!("it holds {} bytes, {room} belong here", chunk.len));
             return Ok(());
         }
