@@ -21,6 +21,7 @@ pub(crate) fn test() -> Outcome {
     step("lesser kernels", kernels::lesser)?;
     step("docs", docs)?;
     step("wasm", wasm)?;
+    step("neon", kernels::neon_compiles)?;
     say(&format!("== all passed, {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
 }
