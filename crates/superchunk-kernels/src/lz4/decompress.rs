@@ -86,6 +86,7 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
             let mut out = output;
             let mut literals = token >> 4;
             if literals == 15 {
+                seldom();
                 let room = last_output.offset_from_unsigned(out);
                 let Some(long) = long_literals(&mut next, last_input, out, room) else { break };
                 literals = long;
@@ -104,27 +105,26 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
             if length < 15 + MIN_MATCH {
                 if distance >= 8 {
                     copy_18(from, out);
-                    output = out.add(length);
-                    input = next;
+                    (output, input) = (out.add(length), next);
                     continue;
                 }
             } else {
+                seldom();
                 let room = last_output.add(FAST_OUTPUT - SLACK).offset_from_unsigned(out);
                 let Some(long) = long_length(&mut next, last_input, length, room) else { break };
                 length = long;
                 if distance >= 16 {
                     copy_wider(from, out, length);
-                    output = out.add(length);
-                    input = next;
+                    (output, input) = (out.add(length), next);
                     continue;
                 }
             }
+            seldom();
             if distance == 0 {
                 break;
             }
             copy_near_match(out, distance, length);
-            output = out.add(length);
-            input = next;
+            (output, input) = (out.add(length), next);
         }
         cursor.read = input.offset_from_unsigned(src_start);
         cursor.written = output.offset_from_unsigned(dst_start);
@@ -185,6 +185,11 @@ unsafe fn long_length(
         }
     }
 }
+
+/// Tells the compiler that what leads here is not to be in the way of the rest.
+#[cold]
+#[inline(always)]
+fn seldom() {}
 
 /// Copies 18 bytes in steps of 8, 8 and 2.
 ///
