@@ -22,14 +22,22 @@ use alloc::vec;
 /// Inputs shorter than this are never worth a stream.
 const MIN_INPUT: usize = 16;
 
+/// Inputs up to this length are worth a stream that is only a little shorter.
+const SHORT_INPUT: usize = 1 << 14;
+
 /// Positions nearer than this to the end are not searched: the search loads eight bytes.
 const TAIL: usize = 12;
 
-/// Entries of the search table; a level may use only the first half.
-const TABLE_LEN: usize = 1 << 14;
+/// Entries of the search table: 16 KiB, so that it stays in the fastest cache. A larger one finds more,
+/// but further away, where a match takes two bytes more.
+const TABLE_LEN: usize = 1 << TABLE_BITS;
+const TABLE_BITS: u32 = 12;
 
 /// Matches of this length give their last byte back to the search.
 const GIVE_BACK: usize = 16;
+
+/// So do matches of this length, the first that takes a byte more.
+const DEARER: usize = 9;
 
 /// Misses after which the step of the search grows by one byte.
 const PATIENCE: usize = 64;
@@ -49,7 +57,7 @@ struct Effort {
     samples: usize,
 }
 
-/// A BloscLZ encoder. It owns the search table (64 KiB on the heap), which every call reuses.
+/// A BloscLZ encoder. It owns the search table (16 KiB on the heap), which every call reuses.
 pub struct Encoder {
     table: Box<[u32]>,
     /// The life-long position of the next input's first byte: never 0, which means "no entry".
@@ -83,9 +91,8 @@ impl Encoder {
         let mut out = Output { dst: dst.get_mut(..room)?, at: 0 };
         let table = self.table.first_chunk_mut::<TABLE_LEN>()?;
         let tail = match level {
-            0..=3 => Search::<13, 6> { src, table, base }.run(&effort, &mut out),
-            4..=6 => Search::<14, 6> { src, table, base }.run(&effort, &mut out),
-            _ => Search::<14, 5> { src, table, base }.run(&effort, &mut out),
+            0..=6 => Search::<6> { src, table, base }.run(&effort, &mut out),
+            _ => Search::<5> { src, table, base }.run(&effort, &mut out),
         }?;
         out.literals(src, tail, src.len())?;
         // The mark that every writer of this format sets in the first token.
@@ -112,17 +119,17 @@ impl Default for Encoder {
     }
 }
 
-/// The search for repetitions, with `1 << BITS` table entries and `BYTES` bytes compared.
+/// The search for repetitions, with `BYTES` bytes hashed and compared.
 ///
 /// Invariant, established by [`Encoder::compress`]: `src` has at least [`MIN_INPUT`] bytes.
-struct Search<'a, const BITS: u32, const BYTES: u32> {
+struct Search<'a, const BYTES: u32> {
     src: &'a [u8],
     table: &'a mut [u32; TABLE_LEN],
     /// The life-long position of `src[0]`; that of its end fits into 32 bits too.
     base: u32,
 }
 
-impl<const BITS: u32, const BYTES: u32> Search<'_, BITS, BYTES> {
+impl<const BYTES: u32> Search<'_, BYTES> {
     /// Writes all matches and the literals before them; returns where the last literals begin.
     fn run(&mut self, effort: &Effort, out: &mut Output<'_>) -> Option<usize> {
         if !self.promising(effort.samples) {
@@ -134,17 +141,22 @@ impl<const BITS: u32, const BYTES: u32> Search<'_, BITS, BYTES> {
         // SAFETY: the first position, of at least `MIN_INPUT`.
         unsafe { self.visit(0) };
         while let Some((hit, dist)) = self.find(at, limit, 1, effort.max_step) {
-            let (start, len) = self.extend(hit, dist, anchor.max(1));
+            // SAFETY: `find` returns a position with as many bytes before it as the distance, and four that
+            // repeat.
+            let end = unsafe { self.end_of(hit, dist) };
+            let start = if hit > anchor { self.start_of(hit, dist, anchor.max(1)) } else { hit };
             let min_len = if dist < FAR_BASE { effort.min_len } else { effort.min_len + 2 };
-            if len < min_len {
+            if end - start < min_len {
                 at = hit + 1;
                 continue;
             }
-            let len = len - usize::from(len >= GIVE_BACK);
-            out.literals(self.src, anchor, start)?;
-            out.repeat(len, dist)?;
-            at = start + len;
+            let len = end - start;
+            at = end - usize::from(len >= GIVE_BACK || len == DEARER);
+            if start > anchor {
+                out.literals(self.src, anchor, start)?;
+            }
             anchor = at;
+            out.repeat(at - start, dist)?;
             if at <= limit {
                 // SAFETY: `limit` is the last position that may be visited, and a match is not empty.
                 unsafe { self.visit(at - 1) };
@@ -156,22 +168,30 @@ impl<const BITS: u32, const BYTES: u32> Search<'_, BITS, BYTES> {
     /// Whether samples spread over the input contain repetitions worth a closer look.
     ///
     /// Bit-shuffled blocks are noise in one place and runs in another, so a few bytes in many places
-    /// tell more than many bytes in one. One byte in sixteen must repeat.
+    /// tell more than many bytes in one. One byte in sixteen must repeat; of a long input three, and
+    /// something in more than five of sixteen places. The rest would be literals, and to decode
+    /// the whole takes longer than a quarter of its size is worth.
     fn promising(&mut self, samples: usize) -> bool {
         let stride = self.src.len() / samples;
         if stride < 2 * SAMPLE {
             return true;
         }
         let mut repeated = 0;
+        let mut barren = 0;
         for start in (stride / 2 - SAMPLE / 2..self.src.len() - SAMPLE).step_by(stride) {
             let end = start + SAMPLE;
             let mut at = start;
+            let before = repeated;
             while let Some((hit, _)) = self.find(at, end, 2, 2) {
                 repeated += 8;
                 at = hit + 8;
             }
+            barren += usize::from(repeated == before);
         }
-        repeated * 16 >= samples * SAMPLE
+        if self.src.len() <= SHORT_INPUT {
+            return repeated * 16 >= samples * SAMPLE;
+        }
+        barren * 16 < samples * 11 && repeated * 16 >= 3 * samples * SAMPLE
     }
 
     /// The last position that may be visited.
@@ -214,7 +234,7 @@ impl<const BITS: u32, const BYTES: u32> Search<'_, BITS, BYTES> {
     unsafe fn visit(&mut self, at: usize) -> Option<usize> {
         // SAFETY: eight bytes follow, as the caller says.
         let word = unsafe { self.load(at) } << (64 - 8 * BYTES);
-        let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BITS);
+        let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TABLE_BITS);
         let here = self.base.wrapping_add(at as u32);
         let entry = self.table.get_mut(hash as usize & (TABLE_LEN - 1))?;
         let dist = here.wrapping_sub(*entry) as usize;
@@ -227,12 +247,9 @@ impl<const BITS: u32, const BYTES: u32> Search<'_, BITS, BYTES> {
         (there == word).then_some(dist)
     }
 
-    /// Grows a match both ways: back to `from` at most, forward to the last byte but one, so that
-    /// the stream ends in a literal. Returns where it begins and how long it is.
+    /// Where a match found at `at` begins, `from` at the earliest.
     #[inline(always)]
-    fn extend(&self, at: usize, dist: usize, from: usize) -> (usize, usize) {
-        let end = self.src.len() - 1;
-        let len = self.common(at - dist, at, end);
+    fn start_of(&self, at: usize, dist: usize, from: usize) -> usize {
         let mut start = at;
         while start > from
             && start > dist
@@ -240,23 +257,40 @@ impl<const BITS: u32, const BYTES: u32> Search<'_, BITS, BYTES> {
         {
             start -= 1;
         }
-        (start, at - start + len)
+        start
     }
 
-    /// How many bytes from `earlier` and from the later `at` on agree, with `at` staying below `end`.
+    /// Where a match found at `at` ends, the last byte but one at the latest, so that the stream ends
+    /// in a literal.
+    ///
+    /// # Safety
+    ///
+    /// `dist <= at`, and four bytes are known to agree.
     #[inline(always)]
-    fn common(&self, earlier: usize, at: usize, end: usize) -> usize {
-        let mut len = 0;
-        if at + 16 <= end {
-            let first = self.difference(earlier, at);
-            let second = self.difference(earlier + 8, at + 8);
-            // Most matches end here: one branch for both words.
-            if first | second != 0 {
-                let (diff, before) = if first == 0 { (second, 8) } else { (first, 0) };
-                return before + (diff.trailing_zeros() / 8) as usize;
+    unsafe fn end_of(&self, at: usize, dist: usize) -> usize {
+        let end = self.src.len() - 1;
+        let later = at + 4;
+        if later + 16 <= end {
+            // SAFETY: `end` is less than the length of `src`, and `dist` at most `at`.
+            unsafe {
+                let diff = self.load(later) ^ self.load(later - dist);
+                if diff != 0 {
+                    return later + (diff.trailing_zeros() / 8) as usize;
+                }
+                let diff = self.load(later + 8) ^ self.load(later + 8 - dist);
+                if diff != 0 {
+                    return later + 8 + (diff.trailing_zeros() / 8) as usize;
+                }
             }
-            len = 16;
         }
+        at + self.long_common(at, dist, end)
+    }
+
+    /// How many bytes from `at` on agree with those `dist` before, up to `end`; four are known to.
+    #[inline(never)]
+    fn long_common(&self, at: usize, dist: usize, end: usize) -> usize {
+        let earlier = at - dist;
+        let mut len = 4;
         while at + len + 32 <= end && self.chunk::<32>(earlier + len) == self.chunk(at + len) {
             len += 32;
         }

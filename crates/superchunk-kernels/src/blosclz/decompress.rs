@@ -36,6 +36,15 @@ pub fn decompress_prefix(src: &[u8], dst: &mut [u8], needed: usize) -> Result<()
     let mut token = first & 0x1f;
     let mut at = 1;
     loop {
+        if at > 1 {
+            at = window.decode_fast(src, at - 1, needed);
+            if window.len >= needed {
+                return Ok(());
+            }
+            let Some(&next) = src.get(at) else { break };
+            token = next;
+            at += 1;
+        }
         if token < 32 {
             at = window.literals(src, at, usize::from(token) + 1)?;
             match src.get(at) {
@@ -124,7 +133,75 @@ struct Window<'a> {
     len: usize,
 }
 
+/// Input an instruction of the fast loop may touch: a token and 32 literals, or a match with one
+/// extension byte; and the token after it.
+const FAST_INPUT: usize = 1 + MAX_RUN + 1;
+
+/// Output such an instruction may touch: 32 literals, or a match of 264 bytes and its slack.
+const FAST_OUTPUT: usize = LONG_MATCH + 255 + copy::SLACK;
+
 impl Window<'_> {
+    /// Decodes from the token at `at` on while everything lies far from the ends of both buffers, and
+    /// fewer than `needed` bytes are there. Returns the position of the first token that it left.
+    #[inline(never)]
+    fn decode_fast(&mut self, src: &[u8], at: usize, needed: usize) -> usize {
+        let room = self.dst.len() - self.len;
+        if src.len() - at < FAST_INPUT || room < FAST_OUTPUT {
+            return at;
+        }
+        let dst = self.dst.as_mut_ptr();
+        // SAFETY: `at` and `len` lie in their slices, at least so far before the ends as was just seen;
+        // hence `last` and `last_out` lie in them, too. In the loop:
+        // * at its head `input <= last` and `out <= last_out`: all that an instruction reads is
+        //   readable, and what it writes, with the slack of the copies, writable;
+        // * a match that needs more, or begins before `dst`, is left to the careful loop.
+        unsafe {
+            let last = src.as_ptr().add(src.len() - FAST_INPUT);
+            let last_out = dst.add((self.dst.len() - FAST_OUTPUT).min(needed));
+            let mut input = src.as_ptr().add(at);
+            let mut out = dst.add(self.len);
+            while input <= last && out <= last_out {
+                let token = usize::from(*input);
+                if token < 32 {
+                    copy::copy_16(input.add(1), out);
+                    copy::copy_16(input.add(17), out.add(16));
+                    input = input.add(token + 2);
+                    out = out.add(token + 1);
+                    continue;
+                }
+                let mut next = input.add(1);
+                let mut len = (token >> 5) + 2;
+                if len == LONG_MATCH {
+                    let more = usize::from(*next);
+                    if more == 255 {
+                        break;
+                    }
+                    len += more;
+                    next = next.add(1);
+                }
+                let mut dist = (token & 31) << 8 | usize::from(*next);
+                next = next.add(1);
+                if dist == FAR_BASE - 1 {
+                    dist += usize::from(copy::load_2(next).swap_bytes());
+                    next = next.add(2);
+                }
+                dist += 1;
+                if dist > out.offset_from_unsigned(dst) {
+                    break;
+                }
+                if len <= 8 && dist >= 8 {
+                    copy::copy_8(out.sub(dist), out);
+                } else {
+                    copy::copy_match(out, dist, len);
+                }
+                input = next;
+                out = out.add(len);
+            }
+            self.len = out.offset_from_unsigned(dst);
+            input.offset_from_unsigned(src.as_ptr())
+        }
+    }
+
     /// Appends `count` (1 to 32) literal bytes from `src[at..]`; returns the position after them.
     #[inline(always)]
     fn literals(&mut self, src: &[u8], at: usize, count: usize) -> Result<usize, Malformed> {

@@ -252,7 +252,7 @@ fn damaged_streams_are_judged_like_the_definition() {
     let mut encoder = Encoder::new();
     let mut streams = 0;
     while streams < 40 {
-        let len = 64 + numbers.below(700);
+        let len = 64 + numbers.below(1400);
         let src = data(&mut numbers, len);
         let mut dst = vec![0; src.len()];
         let level = 1 + u8::try_from(numbers.below(9)).unwrap();
