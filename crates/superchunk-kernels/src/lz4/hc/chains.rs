@@ -35,6 +35,17 @@ impl Match {
     }
 }
 
+/// How long a search goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// So many earlier positions are compared at most.
+    pub(super) depth: usize,
+    /// After so many it ends unless a match of `fair` bytes was found: where the first ones are
+    /// short, the others are, too.
+    pub(super) doubt: usize,
+    pub(super) fair: usize,
+}
+
 /// No search looks for a match longer than this: the gain would be a few bytes in hundreds.
 const ENOUGH: usize = 256;
 
@@ -102,10 +113,10 @@ impl Chains {
     }
 
     /// Calls `weigh` with the length and the distance of matches at `at`, from the nearest on, among
-    /// the `depth` latest positions of the chain. It returns what it knows from then on: a length, and
-    /// how many bytes before `at` belong to a match. Only what is longer is of interest, or goes
-    /// further back; and that only within the last `room` bytes before `at`. Enters all positions
-    /// before `at`.
+    /// the latest positions of the chain, as long as `patience` lasts. It returns what it knows from
+    /// then on: a length, and how many bytes before `at` belong to a match. Only what is longer is of
+    /// interest, or goes further back; and that only within the last `room` bytes before `at`.
+    /// Enters all positions before `at`.
     ///
     /// # Safety
     ///
@@ -120,7 +131,7 @@ impl Chains {
         input: &[u8],
         at: usize,
         limit: usize,
-        depth: usize,
+        patience: Patience,
         room: usize,
         mut weigh: impl FnMut(usize, usize) -> (usize, usize),
     ) {
@@ -138,8 +149,9 @@ impl Chains {
             if distance == 0 {
                 return;
             }
-            for _ in 0..depth {
-                if distance > MAX_DISTANCE {
+            for tried in 0..patience.depth {
+                let hopeless = tried >= patience.doubt && known < patience.fair;
+                if hopeless || distance > MAX_DISTANCE {
                     break;
                 }
                 // Most of what is no longer than the known length differs at its end.

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use crate::lz4::MATCH_MARGIN;
 use crate::lz4::common::with_history;
 use crate::lz4::emit::Block;
-use chains::Chains;
+use chains::{Chains, Patience};
 use parse::Parser;
 use ways::Ways;
 
@@ -71,8 +71,7 @@ impl HcEncoder {
 /// What a level means.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
-    /// How many earlier positions one search compares.
-    depth: usize,
+    patience: Patience,
     /// The longest stride through data without matches.
     stride: usize,
     /// When more positions than this wait to be entered, because a long match or a long stride
@@ -86,7 +85,7 @@ struct Effort {
 impl Effort {
     fn of_level(level: u8) -> Self {
         let (stride, backlog, looks) = if level < 3 { (256, 32, 1) } else { (16, usize::MAX, 3) };
-        let depth = match level {
+        let depth: usize = match level {
             0..=1 => 1,
             2..=4 => 1 << (level - 1),
             5 => 14,
@@ -98,6 +97,7 @@ impl Effort {
             11 => 1024,
             _ => 4096,
         };
-        Effort { depth, stride, backlog, looks }
+        let (doubt, fair) = if level < 7 { (depth.div_ceil(3), 8) } else { (depth / 6, 12) };
+        Effort { patience: Patience { depth, doubt, fair }, stride, backlog, looks }
     }
 }

@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         self.chains.drop_backlog(at, effort.backlog);
         // SAFETY: `last_begin` and `limit` were computed for this input; searches go forward: the
         // last one was at the position before, or in a stretch that has ended before `at`.
-        unsafe { self.chains.search(input, at, limit, effort.depth, 0, keep) };
+        unsafe { self.chains.search(input, at, limit, effort.patience, 0, keep) };
         best.map(|(length, distance)| follow_back(input, anchor, at, length, distance))
     }
 
@@ -134,7 +134,10 @@ impl<'a> Parser<'a> {
         let at = origin + here;
         // The first position before the end sees most of what there is.
         let first = here + OVER_END == ways.last();
-        let depth = if first { effort.depth } else { effort.depth.div_ceil(2) };
+        let mut patience = effort.patience;
+        if !first {
+            patience.depth = patience.depth.div_ceil(2);
+        }
         let mut long = None;
         let offer = |length, distance| {
             let found = follow_back(input, origin, at, length, distance);
@@ -149,7 +152,7 @@ impl<'a> Parser<'a> {
         self.chains.drop_backlog(at, effort.backlog);
         // SAFETY: the caller compared `at` with `last_begin`, which, as `limit`, was computed for
         // this input; the positions of a stretch are searched in their order.
-        unsafe { self.chains.search(input, at, limit, depth, here, offer) };
+        unsafe { self.chains.search(input, at, limit, patience, here, offer) };
         long
     }
 
