@@ -25,6 +25,9 @@ const MIN_INPUT: usize = 16;
 /// Inputs up to this length are worth a stream that is only a little shorter.
 const SHORT_INPUT: usize = 1 << 14;
 
+/// A longer one must become smaller by `len >> LONG_GAIN`.
+const LONG_GAIN: u32 = 2;
+
 /// Positions nearer than this to the end are not searched: the search loads eight bytes.
 const TAIL: usize = 12;
 
@@ -42,6 +45,9 @@ const DEARER: usize = 9;
 /// Misses after which the step of the search grows by one byte.
 const PATIENCE: usize = 64;
 
+/// How many samples of a short input are looked at first.
+const SHORT_SAMPLES: usize = 8;
+
 /// Bytes of one sample.
 const SAMPLE: usize = 128;
 
@@ -51,9 +57,9 @@ struct Effort {
     max_step: usize,
     /// The shortest match at a distance below [`FAR_BASE`]; a far one takes two bytes more.
     min_len: usize,
-    /// The output must be smaller than the input by `len >> min_gain`: it takes time to decode.
+    /// The output of a short input must be smaller by `len >> min_gain`: it takes time to decode.
     min_gain: u32,
-    /// How many samples are looked at first.
+    /// How many samples of a long input are looked at first.
     samples: usize,
 }
 
@@ -87,7 +93,8 @@ impl Encoder {
             _ => Effort { max_step: 8, min_len: 5, min_gain: 6, samples: 32 },
         };
         let base = self.reserve(src.len())?;
-        let room = dst.len().min(src.len() - (src.len() >> effort.min_gain).max(1));
+        let min_gain = if src.len() > SHORT_INPUT { LONG_GAIN } else { effort.min_gain };
+        let room = dst.len().min(src.len() - (src.len() >> min_gain).max(1));
         let mut out = Output { dst: dst.get_mut(..room)?, at: 0 };
         let table = self.table.first_chunk_mut::<TABLE_LEN>()?;
         let tail = match level {
@@ -132,7 +139,8 @@ struct Search<'a, const BYTES: u32> {
 impl<const BYTES: u32> Search<'_, BYTES> {
     /// Writes all matches and the literals before them; returns where the last literals begin.
     fn run(&mut self, effort: &Effort, out: &mut Output<'_>) -> Option<usize> {
-        if !self.promising(effort.samples) {
+        let samples = if self.src.len() > SHORT_INPUT { effort.samples } else { SHORT_SAMPLES };
+        if !self.promising(samples) {
             return None;
         }
         let limit = self.last_visited();
