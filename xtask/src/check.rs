@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use crate::step::{Outcome, cargo, output, run, say, step};
-use crate::{dependencies, kernels, peers};
+use crate::{dependencies, kernels, loom, peers};
 
 /// The two crates that users build without default features, too.
 const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
@@ -19,6 +19,7 @@ pub(crate) fn test() -> Outcome {
     step("dependencies", dependencies::no_c)?;
     step("tests", || tests(&peers))?;
     step("lesser kernels", kernels::lesser)?;
+    step("loom", loom::loom)?;
     step("docs", docs)?;
     step("wasm", wasm)?;
     step("neon", kernels::neon_compiles)?;

@@ -7,7 +7,9 @@ mod bench;
 mod check;
 mod crash;
 mod dependencies;
+mod fuzz;
 mod kernels;
+mod loom;
 mod peers;
 mod step;
 
@@ -24,6 +26,8 @@ cargo xtask <command>
   kernels          every test with each instruction set forced in turn
   neon             the kernels on an emulated aarch64 processor, if there is an emulator
   miri, asan       every access to memory watched: the kernels interpreted, all tests with AddressSanitizer
+  loom             the thread pool under every order of events that a few preemptions allow
+  fuzz [options]   search for bad inputs: --minutes N for each target (10), --target NAME, --input FILE
   bench [options]  compare with the peers in a release build; `bench --help` tells the options
   counts [--save]  count the instructions of a dozen cases (needs valgrind) and compare with those saved
   help             this text
@@ -43,6 +47,8 @@ fn main() -> ExitCode {
         Some((command, [])) if command == "miri" => kernels::miri(),
         Some((command, [])) if command == "asan" => kernels::asan(),
         Some((command, options)) if command == "crash" => crash::crash(options),
+        Some((command, [])) if command == "loom" => loom::loom(),
+        Some((command, options)) if command == "fuzz" => fuzz::fuzz(options),
         Some((command, options)) if command == "bench" => bench::bench(options),
         Some((command, options)) if command == "counts" => bench::counts(options),
         Some((command, _)) if ["help", "--help", "-h"].contains(&command.as_str()) => help(),

@@ -55,6 +55,14 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, usize::try_from(peak).unwrap_or(0))
 }
 
+/// How many bytes this thread has taken and not given back, less those that it gave back for others.
+///
+/// Without [`CountingAllocator`] it is always 0.
+#[must_use]
+pub fn live() -> isize {
+    COUNTS.get().live
+}
+
 fn count(grown: usize, shrunk: usize) {
     // Layout sizes fit isize, so the conversions are exact.
     let change = grown.cast_signed().wrapping_sub(shrunk.cast_signed());

@@ -11,6 +11,7 @@
 //! - [`datasets`]: the data that benches and size tests run on;
 //! - [`samples`]: small buffers that reach every path of an encoder;
 //! - [`scratch`]: folders for the files of a test;
+//! - [`model`]: random changes of a super-chunk, beside a plain list of vectors;
 //! - [`crash`]: a simulated disk that is cut off at any moment;
 //! - [`corrupt`]: every truncation and mutation of a buffer;
 //! - [`alloc`]: how much memory a call takes at most;
@@ -27,6 +28,7 @@ mod fourier;
 pub mod frame_peer;
 pub mod legacy_peer;
 pub mod machine;
+pub mod model;
 pub mod naive;
 pub mod nd_peer;
 pub mod objects_peer;

@@ -1,6 +1,6 @@
 """A real Blosc library behind a pipe: requests on stdin, replies on stdout (see peers.rs).
 
-usage: peer.py blosc2 | blosc | numcodecs
+usage: peer.py blosc2 | blosc | numcodecs [guarded]
 
 request  <BBBBBBHIIII6s6sI then the payload
          op codec level split dictionary nfilters threads
@@ -203,17 +203,32 @@ def peer(kind):
     return Library(found[0]) if found else OldPython()
 
 
+def guard():
+    """For bytes that may crash the library: bounds its memory, and lets an alarm end what hangs."""
+    import resource
+    import signal
+
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    return signal.alarm
+
+
 def main():
+    alarm = guard() if sys.argv[2:] == ["guarded"] else lambda seconds: None
     library = peer(sys.argv[1])
     verbs = {COMPRESS: library.compress, DECOMPRESS: library.decompress, GETITEM: library.getitem}
     incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
     while head := incoming.read(REQUEST.size):
         request = Request(REQUEST.unpack(head))
         request.payload = incoming.read(request.length)
+        alarm(2)
         try:
             status, answer = 0, library.version().encode() if request.op == VERSION else verbs[request.op](request)
         except Exception as error:  # any refusal is an answer
             status, answer = 1, f"{type(error).__name__}: {error}".encode()
+        alarm(0)
         outgoing.write(REPLY.pack(status, len(answer)))
         outgoing.write(answer)
         outgoing.flush()

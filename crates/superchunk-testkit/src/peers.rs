@@ -105,7 +105,25 @@ impl Peer {
     #[must_use]
     #[expect(clippy::panic, reason = "a missing peer must fail the test that needs it")]
     pub fn spawn(kind: PeerKind) -> Self {
-        Self::start(kind).unwrap_or_else(|error| panic!("{}", not_started(kind, &error)))
+        Self::start(kind, &[]).unwrap_or_else(|error| panic!("{}", not_started(kind, &error)))
+    }
+
+    /// Starts a peer for bytes that may crash it or make it hang: it says nothing of its end on the error output, takes
+    /// no more than two gigabytes, and is ended by an alarm when a request takes it two seconds.
+    ///
+    /// # Panics
+    ///
+    /// When it is not installed or does not start, with a sentence that says what to run.
+    #[must_use]
+    #[expect(clippy::panic, reason = "a missing peer must fail the test that needs it")]
+    pub fn spawn_guarded(kind: PeerKind) -> Self {
+        let started = Self::start(kind, &["guarded"]);
+        started.unwrap_or_else(|error| panic!("{}", not_started(kind, &error)))
+    }
+
+    /// Whether its process is gone: crashed, or ended by its alarm.
+    pub fn has_ended(&mut self) -> bool {
+        self.process.has_ended()
     }
 
     /// Compresses.
@@ -160,14 +178,15 @@ impl Peer {
         })
     }
 
-    fn start(kind: PeerKind) -> io::Result<Self> {
+    fn start(kind: PeerKind, further: &[&str]) -> io::Result<Self> {
         let name = match kind {
             PeerKind::Blosc2 | PeerKind::Blosc2Old => "blosc2",
             PeerKind::Blosc1 => "blosc",
             PeerKind::Numcodecs => "numcodecs",
             PeerKind::Legacy => return Err(io::Error::other("use LegacyPeer")),
         };
-        let mut peer = Self { process: Process::start(kind, "peer.py", &[name])? };
+        let mut peer =
+            Self { process: Process::start(kind, "peer.py", &[&[name], further].concat())? };
         peer.ask(Request::Version).map_err(io::Error::other)?;
         Ok(peer)
     }

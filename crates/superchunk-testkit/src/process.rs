@@ -45,6 +45,11 @@ impl Process {
         Some((self.input.as_mut()?, &mut self.output, Ending(&mut self.child)))
     }
 
+    /// Whether the process is gone.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()

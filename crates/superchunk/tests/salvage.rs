@@ -15,8 +15,8 @@ use superchunk::frame::{Located, Opener, Step};
 use superchunk::salvage::{self, Certainty, Order, Report};
 use superchunk::store::{Dir, MemoryFolder, ReadAt, WriteAt};
 use superchunk::{
-    Codec, CompressOptions, DType, Fill, FrameOptions, Limits, NdArray, NdOptions, OpenOptions,
-    SuperChunk, chunk,
+    Codec, CompressOptions, DType, ErrorKind, Fill, FrameOptions, Limits, NdArray, NdOptions,
+    OpenOptions, SuperChunk, chunk,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
@@ -302,4 +302,21 @@ fn whatever_the_bytes_are_it_ends_and_stays_within_them() {
         assert!(salvage::frame(&noise, &limits).is_err());
     }
     assert!(salvage::frame(&[], &Limits::default()).is_err());
+}
+
+#[test]
+fn what_is_recovered_keeps_to_the_limits() {
+    let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(1 << 20);
+    let mut frame = SuperChunk::in_memory(&options).unwrap();
+    frame.fill(Fill::Zeros, 1 << 18).unwrap();
+    frame.append(&mixed(4000, 4, 1)).unwrap();
+    frame.set_value_bytes("long", &[7; 100_000]).unwrap();
+    frame.set_value_bytes("short", b"value").unwrap();
+    let bytes = frame.to_bytes().unwrap();
+    let limits = Limits::default().with_max_decoded(1 << 16);
+    let (saved, report) = salvage::frame(&bytes, &limits).unwrap();
+    assert_eq!(saved.value_names().collect::<Vec<_>>(), ["short"]);
+    assert!(report.notes.iter().any(|note| note.contains("value `long` is lost")), "{report:?}");
+    assert_eq!(saved.read_chunk(0).unwrap_err().kind(), ErrorKind::LimitExceeded);
+    assert_eq!(saved.read_chunk(1).unwrap(), mixed(4000, 4, 1));
 }

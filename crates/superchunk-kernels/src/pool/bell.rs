@@ -6,12 +6,12 @@
 //! when this job turns out longer. In a loop of jobs a woken helper stays awake for the next ones, so
 //! there shorter jobs are worth a ring.
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
 use core::time::Duration;
-use std::time::Instant;
 
 use super::crew::Seat;
 use super::spin::PATIENCE;
+use super::sync::{AtomicU64, AtomicUsize, Instant};
 
 /// How much work of one thread must be ahead before a sleeper is woken for it: about twice the time
 /// from the ring to the first item of the woken thread.

@@ -1,7 +1,9 @@
 //! Hands out the elements of a slice to several threads, each element once.
 
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
+
+use super::sync::AtomicUsize;
 
 /// A slice whose elements are claimed in order, each by one claimant for good.
 pub(super) struct Claims<'a, T> {

@@ -19,13 +19,14 @@
 //! time, and the owner does not let go of the job before each slot is withdrawn or `DONE`.
 
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 use std::process;
-use std::sync::{Arc, OnceLock};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::OnceLock;
 
 use super::bell::Pace;
 use super::spin::Spin;
+use super::sync::thread::{self, JoinHandle, Thread};
+use super::sync::{Arc, AtomicPtr, AtomicU32};
 
 /// The helpers of one process.
 pub(super) struct Crew {

@@ -31,21 +31,25 @@
 mod bell;
 mod claims;
 mod crew;
-mod spin;
 #[cfg(test)]
+#[cfg(loom)]
+mod loom_tests;
+mod spin;
+mod sync;
+#[cfg(test)]
+#[cfg(not(loom))]
 mod tests;
 
 use core::any::Any;
 use core::fmt;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
-use std::time::Instant;
 
 use bell::Bell;
 use claims::Claims;
 use crew::{Crew, Job, Offer, Seat};
+use sync::{AtomicPtr, Instant, Mutex};
 
 /// A set of helper threads that share block work with the calling thread.
 ///
@@ -68,7 +72,14 @@ impl Pool {
     ///
     /// A thread is spawned when a call first has work for it. If the system refuses, the pool goes on
     /// without that thread; callers can always do all the work alone.
+    #[cfg(not(all(test, loom)))]
     pub const fn new(helpers: usize) -> Pool {
+        Pool { helpers, crew: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// The same; loom's atomics cannot be made at compile time.
+    #[cfg(all(test, loom))]
+    pub fn new(helpers: usize) -> Pool {
         Pool { helpers, crew: AtomicPtr::new(ptr::null_mut()) }
     }
 
@@ -131,7 +142,8 @@ impl Pool {
 impl Drop for Pool {
     /// Ends the helpers and waits for them, in the process that started them.
     fn drop(&mut self) {
-        let crew = *self.crew.get_mut();
+        // Relaxed: who has the pool to itself has seen all that happened to it.
+        let crew = self.crew.load(Ordering::Relaxed);
         // SAFETY: as in `crew`; `&mut self` proves that no call is under way.
         if unsafe { crew.as_ref() }.is_some_and(Crew::is_ours) {
             // SAFETY: the pointer came from `Box::into_raw` and is not used again.

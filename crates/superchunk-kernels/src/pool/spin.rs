@@ -2,8 +2,8 @@
 
 use core::hint;
 use core::time::Duration;
-use std::thread;
-use std::time::Instant;
+
+use super::sync::{Instant, thread};
 
 /// How long to stay awake: about what it costs to put a thread to sleep and wake it up again.
 pub(super) const PATIENCE: Duration = Duration::from_micros(15);
@@ -29,6 +29,9 @@ impl Spin {
 
     /// Pauses for a moment. `false` says that the time is up.
     pub(super) fn turn(&mut self) -> bool {
+        if cfg!(all(test, loom)) {
+            return false;
+        }
         hint::spin_loop();
         self.turns = self.turns.wrapping_add(1);
         if !self.turns.is_multiple_of(TURNS_PER_LOOK) {

@@ -53,6 +53,7 @@ fn by_index(
     }
     let mut plan = Plan::new(Some(&head.contents), &sizes, &mut report);
     plan.values = tail.values.clone();
+    plan.limits = *limits;
     if !report.sealed {
         report.notes.push("no checksum vouches for header, index and metadata".to_owned());
         if parts.iter().any(|part| matches!(part, Part::Hole { .. })) {
@@ -180,6 +181,7 @@ fn by_search(
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let mut plan = Plan::new(head.map(|head| &head.contents), &sizes, &mut report);
+    plan.limits = *limits;
     plan.values = generation.map_or_else(|| last_values(bytes, &trailers), |found| found.values);
     let fixed = head.is_none_or(|head| matches!(head.contents.chunk_size, ChunkSize::Fixed(_)));
     if fixed && let Some(size) = plan.chunk_size {

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::report::{Certainty, Hole, Piece, Report, Source};
+use crate::chunk::Decoder;
 use crate::container::{ChunkSize, Contents, Layer, Run};
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::schunk::{Fill, FrameOptions, SuperChunk};
 
@@ -32,6 +34,8 @@ pub(super) struct Plan {
     pub(super) nbytes: Option<u64>,
     pub(super) metalayers: Vec<Layer>,
     pub(super) values: Vec<Layer>,
+    /// What values and chunks may decode to.
+    pub(super) limits: Limits,
 }
 
 impl Plan {
@@ -53,6 +57,7 @@ impl Plan {
                 nbytes: None,
                 metalayers: Vec::new(),
                 values: Vec::new(),
+                limits: Limits::default(),
             };
         };
         let mut item_size = head.item_size;
@@ -82,12 +87,15 @@ impl Plan {
             nbytes: Some(head.nbytes),
             metalayers: head.metalayers.clone(),
             values: Vec::new(),
+            limits: Limits::default(),
         }
     }
 
     /// Puts the parts together.
     pub(super) fn build(self, parts: Vec<Part<'_>>, report: &mut Report) -> Result<SuperChunk> {
         let mut frame = self.empty(report)?;
+        // Holes are as long as a header says, which may be damaged, too.
+        frame.set_limits(self.limits);
         for part in parts {
             let number = frame.chunk_count();
             let fill = self.fill_len(&frame);
@@ -180,7 +188,8 @@ impl Plan {
             }
         }
         for layer in &self.values {
-            let value = crate::chunk::decompress(&layer.content);
+            let mut decoder = Decoder::new().with_limits(self.limits);
+            let value = decoder.decompress(&layer.content);
             if let Err(error) = value.and_then(|value| frame.set_value_bytes(&layer.name, &value)) {
                 report.notes.push(format!("value `{}` is lost: {error}", layer.name));
             }

@@ -47,6 +47,7 @@ pub fn sparse(dir: &dyn Dir, limits: &Limits) -> Result<(SuperChunk, Report)> {
     }
     let mut plan = Plan::new(head.as_ref().map(|head| &head.contents), &sizes, &mut report);
     plan.values = values;
+    plan.limits = *limits;
     let mut parts = parts_of(&entries, &files, order);
     if order == Order::Storage {
         plan.pad(&mut parts, &mut report);

@@ -239,6 +239,11 @@ impl SuperChunk {
         Ok(found.map(|contents| self.adopt(contents)).is_some())
     }
 
+    /// Bounds what reading may take from now on.
+    pub(crate) fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     fn adopt(&mut self, contents: Contents) {
         self.contents = contents;
         self.tail = Tail::default();

@@ -1,0 +1,100 @@
+//! Frames of any bytes: contiguous, sparse, and with the metalayer of an array.
+
+use std::sync::Arc;
+
+use superchunk::store::Bytes;
+use superchunk::{CompressOptions, Executor, FrameOptions, NdArray, Result, Selection, SuperChunk};
+
+use crate::bounds::{LIMIT, Remote, bounded, options};
+use crate::files::Files;
+use crate::input::Input;
+
+/// The most chunks, items and values that are looked at.
+const SOME: usize = 20;
+
+/// A contiguous frame, in memory and elsewhere.
+pub(crate) fn frame_open(input: &[u8]) {
+    let remote = bounded(input.len(), || look(options().read(Remote::of(input))));
+    let here = bounded(input.len(), || look(options().read(Arc::new(Bytes::new(input.to_vec())))));
+    assert_eq!(remote.is_ok(), here.is_ok(), "{remote:?} {here:?}");
+    if let (Ok(remote), Ok(here)) = (remote, here) {
+        assert!(remote == here, "bytes in memory are read otherwise");
+    }
+}
+
+/// The files of a sparse frame.
+pub(crate) fn sframe_dir(input: &[u8]) {
+    let folder = Files::SPARSE.folder(input);
+    let _ = bounded(input.len(), || look(options().open_in_dir(folder.clone(), None)));
+    // A writer that goes on must be as careful.
+    let _ = bounded(2 * input.len(), || -> Result<()> {
+        let mut frame = options().edit_in_dir(folder.clone(), None)?;
+        frame.append(&vec![7; 3 * frame.item_size().min(1000)])?;
+        frame.commit()
+    });
+}
+
+/// A small array whose metalayer is the input; its first bytes say how long items and chunks are.
+pub(crate) fn b2nd_meta(input: &[u8]) {
+    let len = input.len();
+    let mut input = Input::new(input);
+    let (item_size, chunk_items, chunks) = (1 + input.pair() % 300, input.byte(), input.byte());
+    let chunk_size = item_size * (1 + usize::from(chunk_items));
+    let count = chunk_size * usize::from(chunks % 8);
+    let compress = CompressOptions::new(item_size).with_executor(Executor::inline());
+    let frame = FrameOptions::new(compress).with_chunk_size(chunk_size);
+    let Ok(mut frame) = SuperChunk::in_memory(&frame.with_metalayer("b2nd", input.rest())) else {
+        return;
+    };
+    let data: Vec<u8> = (0..=255).cycle().take(count).collect();
+    if frame.append(&data).is_ok() {
+        let _ = bounded(len + 16 * chunk_size, || look_at_array(frame));
+    }
+}
+
+/// Reads some of everything and says what was found.
+pub(crate) fn look(opened: Result<SuperChunk>) -> Result<Vec<u8>> {
+    let frame = opened?;
+    let mut found = Vec::new();
+    let mut dst = [0; 64];
+    for number in 0..frame.chunk_count().min(SOME) {
+        if let Ok(chunk) = frame.read_chunk(number) {
+            assert!(chunk.len() <= LIMIT);
+            found.push(chunk.iter().fold(0, |sum: u8, byte| sum.rotate_left(3) ^ byte));
+        }
+        let _ = frame.chunk_header(number);
+        let _ = frame.read_block(number, 1);
+    }
+    let middle = frame.len() / 2;
+    if frame.read_bytes(middle..middle.saturating_add(64), &mut dst).is_ok() {
+        found.extend(dst);
+    }
+    let _ = frame.gather(&[0, frame.item_count() / 2], &mut dst);
+    for name in frame.value_names().take(SOME) {
+        let _ = frame.value(name);
+    }
+    if frame.chunk_count() <= SOME {
+        let _ = frame.verify();
+        let _ = frame.to_bytes();
+    }
+    let _ = look_at_array(frame);
+    Ok(found)
+}
+
+fn look_at_array(frame: SuperChunk) -> Result<()> {
+    let array = NdArray::from_superchunk(frame)?;
+    let shape = array.shape().to_vec();
+    let _ = format!("{}", array.dtype());
+    let start: Vec<u64> = shape.iter().map(|side| side / 2).collect();
+    let stop: Vec<u64> = shape.iter().map(|side| side.saturating_add(1) / 2).collect();
+    let items: u64 = start.iter().zip(&stop).map(|(a, b)| b - a).product();
+    let mut dst = vec![0; usize::try_from(items).unwrap_or(0) * array.item_size()];
+    let _ = array.read_box(&start, &stop, &mut dst);
+    let _ = array.read_points(&[start], &mut vec![0; array.item_size()]);
+    let bytes = array.item_count().saturating_mul(array.item_size() as u64);
+    if bytes <= LIMIT as u64 {
+        let (read, _) = array.read_bytes(&Selection::all(&shape))?;
+        assert_eq!(read, shape);
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! What the fuzzers start from: the conformance vectors, the hostile ones among them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use superchunk::{NdArray, SuperChunk};
+use superchunk_testkit::vectors;
+
+use crate::files::Files;
+
+/// The longest seed: longer ones make every execution slow.
+const LONGEST: usize = 1 << 16;
+
+/// The seeds of a target, each with a name.
+///
+/// # Panics
+///
+/// When there is no target of that name.
+#[must_use]
+pub fn of(target: &str) -> Vec<(String, Vec<u8>)> {
+    let mut seeds = match target {
+        "chunk_decode" | "chunk1_decode" => files(&["chunk", "cdata"]),
+        "frame_open" => files(&["b2frame", "b2nd", "b2f", "b2b", "b2e", "bin"]),
+        "salvage" => [files(&["b2frame", "b2nd", "b2b"]), folders(&Files::SPARSE)].concat(),
+        "sframe_dir" => folders(&Files::SPARSE),
+        "bcolz_meta_json" => folders(&Files::BCOLZ),
+        "blp" => files(&["blp"]),
+        "b2nd_meta" => metalayers(),
+        "vlmeta_msgpack" => values(),
+        "blosclz" | "filters_roundtrip" | "frame_file_ops" => Vec::new(),
+        _ => panic!("there is no fuzz target {target}"),
+    };
+    seeds.extend(made(target));
+    seeds.retain(|(_, bytes)| bytes.len() <= LONGEST);
+    seeds
+}
+
+/// Writes the seeds of a target to a folder.
+///
+/// # Errors
+///
+/// When the folder cannot be written to.
+pub fn write(target: &str, folder: &Path) -> io::Result<usize> {
+    fs::create_dir_all(folder)?;
+    let seeds = of(target);
+    for (number, (name, bytes)) in seeds.iter().enumerate() {
+        let name: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        fs::write(folder.join(format!("{number:04}-{name}")), bytes)?;
+    }
+    Ok(seeds.len())
+}
+
+/// Data of several kinds behind every choice of the first bytes.
+fn made(target: &str) -> Vec<(String, Vec<u8>)> {
+    let count = match target {
+        "blosclz" => 5,
+        "filters_roundtrip" => 12,
+        "frame_file_ops" => 12,
+        _ => return Vec::new(),
+    };
+    let seed = |first: u8| {
+        let data = superchunk_testkit::samples::mixed(600, 4, first.into());
+        (format!("made{first}"), [&[first, 9, first, 200, 1, 3, 0, 0], data.as_slice()].concat())
+    };
+    (0..count).map(seed).collect()
+}
+
+/// The content of all files whose names end so.
+fn files(endings: &[&str]) -> Vec<(String, Vec<u8>)> {
+    let has_ending = |path: &PathBuf| {
+        path.extension().and_then(|found| found.to_str()).is_some_and(|e| endings.contains(&e))
+    };
+    let mut found = Vec::new();
+    walk(&mut |path| {
+        if path.is_file() && has_ending(path) {
+            found.extend(fs::read(path).ok().map(|bytes| (named(path), bytes)));
+        }
+    });
+    found
+}
+
+/// Folders that have some of these files.
+fn folders(files: &Files) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    walk(&mut |path| {
+        if path.is_dir() {
+            found.push((named(path), files.describe(path)));
+        }
+    });
+    found.retain(|(_, bytes)| !bytes.is_empty());
+    found
+}
+
+/// The metalayers of arrays, with the sizes of their items and chunks.
+fn metalayers() -> Vec<(String, Vec<u8>)> {
+    let seed = |(name, bytes): (String, Vec<u8>)| {
+        let frame = SuperChunk::from_bytes(bytes).ok()?;
+        let content = frame.metalayer("b2nd")?.to_vec();
+        let array = NdArray::from_superchunk(frame).ok()?;
+        let item = u16::try_from(array.item_size().checked_sub(1)?).ok()?;
+        let items = array.chunk_shape().iter().product::<usize>().saturating_sub(1);
+        let mut seed = item.to_le_bytes().to_vec();
+        seed.extend([u8::try_from(items).unwrap_or(u8::MAX), 2]);
+        seed.extend(content);
+        Some((name, seed))
+    };
+    files(&["b2nd"]).into_iter().filter_map(seed).collect()
+}
+
+/// The values and metalayers of frames.
+fn values() -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for (name, bytes) in files(&["b2frame", "b2nd", "b2f", "b2b", "b2e"]) {
+        let Ok(frame) = SuperChunk::from_bytes(bytes) else { continue };
+        for layer in frame.metalayer_names() {
+            found.extend(frame.metalayer(layer).map(|content| (name.clone(), content.to_vec())));
+        }
+        for value in frame.value_names() {
+            found.extend(frame.value_bytes(value).ok().map(|bytes| (name.clone(), bytes)));
+            found.extend(
+                frame.value(value).ok().map(|value| (name.clone(), value.to_json().into_bytes())),
+            );
+        }
+    }
+    found
+}
+
+/// Calls `visit` with every file and folder of the vectors.
+fn walk(visit: &mut dyn FnMut(&PathBuf)) {
+    let mut waiting = vectors::folders();
+    while let Some(path) = waiting.pop() {
+        visit(&path);
+        let mut inner: Vec<PathBuf> =
+            fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        inner.sort();
+        waiting.extend(inner.into_iter().rev());
+    }
+}
+
+fn named(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
