@@ -167,9 +167,10 @@ fn what_makes_no_sense_is_said() {
     assert!(unknown.stderr.contains("`clos`"), "{}", unknown.stderr);
     assert_eq!(shell.run("cat quotes.bcolz --format hex").code, Some(2));
     shell.write("plain", b"12345678");
-    shell
-        .run("cat plain --cols a")
-        .fails(2, "error: `plain` is no table\n  help: --cols, --where and md are for tables\n");
+    shell.run("cat plain --cols a").fails(
+        2,
+        "error: `plain` is no table\n  help: --cols, --where, --agg, --by and md are for tables\n",
+    );
     std::fs::remove_file(shell.path("quotes.bcolz/close/data/__0.blp")).unwrap();
     let broken = shell.run("cat quotes.bcolz");
     assert!(broken.code == Some(3) || broken.code == Some(5), "{:?}", broken.code);
