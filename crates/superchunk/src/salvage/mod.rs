@@ -25,6 +25,7 @@
 mod bcolz;
 mod frame;
 mod generations;
+#[cfg(feature = "bloscpack")]
 mod pack;
 mod rebuild;
 mod report;
@@ -33,6 +34,7 @@ mod sparse;
 
 pub use bcolz::bcolz;
 pub use frame::frame;
+#[cfg(feature = "bloscpack")]
 pub use pack::pack;
 pub use report::{Certainty, Hole, Order, Piece, Report, Source};
 pub use sparse::sparse;
