@@ -138,7 +138,7 @@ impl Decoder {
             .filter(|(block, _)| !skipped(*block))
             .map(|(block, dst)| Target::new(block, 0..geometry.block_range(block).len(), dst));
         if header.content == Content::Blocks {
-            return self.decode_targets(header, chunk, targets.collect());
+            return self.decode_targets(header, chunk, || targets.collect());
         }
         targets.into_iter().try_for_each(|target| {
             let start = geometry.block_range(target.block).start;
@@ -157,17 +157,18 @@ impl Decoder {
         if header.content == Content::Blocks {
             // A part needs a whole block of scratch memory.
             self.limits.check_decoded(header.blocksize)?;
-            let targets = Target::cover(header.geometry(), &range, dst);
-            return self.decode_targets(header, chunk, targets);
+            return self
+                .decode_targets(header, chunk, || Target::cover(header.geometry(), &range, dst));
         }
         special::fill(header, chunk, range, dst)
     }
 
-    fn decode_targets(
+    /// Decodes the targets, which are made when the chunk is known to have as many blocks as it says.
+    fn decode_targets<'d>(
         &mut self,
         header: &Header,
         chunk: &[u8],
-        targets: Vec<Target<'_>>,
+        targets: impl FnOnce() -> Vec<Target<'d>>,
     ) -> Result<()> {
         let dict = dictionary(header, chunk)?;
         let layout = Layout::parse(header, chunk)?.with_dictionary(dict);
@@ -177,6 +178,6 @@ impl Decoder {
             Ok((start, chunk.get(start..).unwrap_or_default()))
         };
         let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
-        blocks.decode(&self.executor, &mut self.workers, targets)
+        blocks.decode(&self.executor, &mut self.workers, targets())
     }
 }

@@ -13,6 +13,9 @@ use crate::schunk::{Fill, FrameOptions, SuperChunk};
 /// How many chunks are added to what was found: a damaged header may speak of any length.
 const MOST_PADDING: u64 = 1 << 16;
 
+/// What a hole takes until it is in the result.
+const BYTES_OF_HOLE: u64 = 256;
+
 /// What a place of the result holds.
 pub(super) enum Part<'a> {
     /// A chunk.
@@ -155,7 +158,8 @@ impl Plan {
             Some(_) => missing / size as u64,
             None => missing.div_ceil(size as u64),
         };
-        if count > MOST_PADDING {
+        let most = MOST_PADDING.min(self.limits.max_metadata as u64 / BYTES_OF_HOLE);
+        if count > most {
             let words = format!("the header speaks of {missing} bytes more than were found");
             report.notes.push(words);
             return;
