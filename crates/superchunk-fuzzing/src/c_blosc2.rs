@@ -27,6 +27,12 @@ pub(crate) fn decompress(chunk: &[u8]) -> Result<Vec<u8>, String> {
     answer
 }
 
+/// The same by a new process: one that has met bad chunks may not be what it was.
+pub(crate) fn decompress_afresh(chunk: &[u8]) -> Result<Vec<u8>, String> {
+    *PEER.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    decompress(chunk)
+}
+
 /// Whether C-Blosc2 is known to give other bytes for chunks like this one; the names are those of
 /// `docs/formats/errata.md`.
 pub(crate) fn is_known_difference(chunk: &[u8]) -> bool {

@@ -15,8 +15,8 @@ use superchunk::frame::{Located, Opener, Step};
 use superchunk::salvage::{self, Certainty, Order, Report};
 use superchunk::store::{Dir, MemoryFolder, ReadAt, WriteAt};
 use superchunk::{
-    Codec, CompressOptions, DType, ErrorKind, Fill, FrameOptions, Limits, NdArray, NdOptions,
-    OpenOptions, SuperChunk, chunk,
+    Codec, CompressOptions, DType, Fill, FrameOptions, Limits, NdArray, NdOptions, OpenOptions,
+    SuperChunk, chunk,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
@@ -317,6 +317,7 @@ fn what_is_recovered_keeps_to_the_limits() {
     let (saved, report) = salvage::frame(&bytes, &limits).unwrap();
     assert_eq!(saved.value_names().collect::<Vec<_>>(), ["short"]);
     assert!(report.notes.iter().any(|note| note.contains("value `long` is lost")), "{report:?}");
-    assert_eq!(saved.read_chunk(0).unwrap_err().kind(), ErrorKind::LimitExceeded);
-    assert_eq!(saved.read_chunk(1).unwrap(), mixed(4000, 4, 1));
+    // The run is longer than the limits allow, and told as lost.
+    assert_eq!(report.holes.len(), 1, "{report:?}");
+    assert_eq!(saved.read_chunk(0).unwrap(), mixed(4000, 4, 1));
 }

@@ -110,6 +110,10 @@ impl Plan {
                     }
                     report.pieces.push(Piece { chunk: number, source, len, certainty });
                 }
+                Part::Run(_) if fill.is_none() => {
+                    let reason = "a run of unknown length, or longer than the limits".to_owned();
+                    report.holes.push(Hole { chunk: None, source: Source::Index, reason });
+                }
                 Part::Run(run) => {
                     let value = match run {
                         Run::Zeros => Fill::Zeros,
@@ -206,7 +210,9 @@ impl Plan {
         let size = frame.chunk_size().or(self.chunk_size)?;
         let left = self.nbytes.and_then(|nbytes| nbytes.checked_sub(frame.len()));
         let left = left.and_then(|left| usize::try_from(left).ok()).filter(|left| *left > 0);
-        Some(left.map_or(size, |left| left.min(size)))
+        let len = left.map_or(size, |left| left.min(size));
+        // A damaged header may speak of chunks of any length, which would have to be written out.
+        Some(len).filter(|len| *len <= self.limits.max_decoded)
     }
 }
 
