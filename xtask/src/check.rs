@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use crate::step::{Outcome, cargo, output, run, say, step};
-use crate::{dependencies, kernels, loom, peers};
+use crate::{dependencies, fuzz, kernels, loom, peers};
 
 /// The two crates that users build without default features, too.
 const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
@@ -23,6 +23,7 @@ pub(crate) fn test() -> Outcome {
     step("docs", docs)?;
     step("wasm", wasm)?;
     step("neon", kernels::neon_compiles)?;
+    step("fuzz", || fuzz::smoke(&peers))?;
     say(&format!("== all passed, {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
 }

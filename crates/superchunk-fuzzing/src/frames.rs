@@ -17,10 +17,14 @@ pub(crate) fn frame_open(input: &[u8]) {
     let remote = bounded(input.len(), || look(options().read(Remote::of(input))));
     let here = bounded(input.len(), || look(options().read(Arc::new(Bytes::new(input.to_vec())))));
     assert_eq!(remote.is_ok(), here.is_ok(), "{remote:?} {here:?}");
-    // Of a damaged chunk one way may read a part that the other refuses: they look at different pieces of it.
-    let pairs = remote.iter().flatten().zip(here.iter().flatten());
-    for (remote, here) in pairs.filter(|(remote, here)| remote.is_some() && here.is_some()) {
-        assert_eq!(remote, here, "bytes in memory are read otherwise");
+    for (remote, here) in remote.iter().flatten().zip(here.iter().flatten()) {
+        match (remote, here) {
+            (Ok(remote), Ok(here)) => assert_eq!(remote, here, "memory is read otherwise"),
+            (Err(_), Err(_)) => {}
+            // What is in memory is checked as a whole, however little of it is read.
+            (Ok(Piece::Part(_)), Err(error)) if error.to_string().contains("checksum") => {}
+            _ => panic!("elsewhere {remote:?}, in memory {here:?}"),
+        }
     }
 }
 
@@ -54,23 +58,33 @@ pub(crate) fn b2nd_meta(input: &[u8]) {
     }
 }
 
-/// Reads some of everything and says what was found: of each chunk and of a part, nothing if it cannot be read.
-fn look(opened: Result<SuperChunk>) -> Result<Vec<Option<Vec<u8>>>> {
+/// What was read.
+#[derive(Debug, PartialEq)]
+enum Piece {
+    /// A chunk, of which this is a sum.
+    Chunk(u8),
+    /// Some bytes.
+    Part(Vec<u8>),
+}
+
+/// Reads some of everything and says what was found.
+fn look(opened: Result<SuperChunk>) -> Result<Vec<Result<Piece>>> {
     let frame = opened?;
     let mut found = Vec::new();
-    let mut dst = [0; 64];
     for number in 0..frame.chunk_count().min(SOME) {
-        let chunk = frame.read_chunk(number).ok();
-        assert!(chunk.as_ref().is_none_or(|chunk| chunk.len() <= LIMIT));
+        let chunk = frame.read_chunk(number);
+        assert!(chunk.as_ref().is_ok_and(|chunk| chunk.len() <= LIMIT) || chunk.is_err());
         let sum = |bytes: Vec<u8>| bytes.iter().fold(0, |sum: u8, byte| sum.rotate_left(3) ^ byte);
-        found.push(chunk.map(|chunk| vec![sum(chunk)]));
+        found.push(chunk.map(|chunk| Piece::Chunk(sum(chunk))));
         let _ = frame.chunk_header(number);
         let _ = frame.read_block(number, 1);
     }
-    let middle = frame.len() / 2;
+    let (middle, mut dst) = (frame.len() / 2, [0; 64]);
     let part = frame.read_bytes(middle..middle.saturating_add(64), &mut dst);
-    found.push(part.is_ok().then(|| dst.to_vec()));
-    let _ = frame.gather(&[0, frame.item_count() / 2], &mut dst);
+    found.push(part.map(|()| Piece::Part(dst.to_vec())));
+    let mut dst = [0; 64];
+    let items = frame.gather(&[0, frame.item_count() / 2], &mut dst);
+    found.push(items.map(|()| Piece::Part(dst.to_vec())));
     for name in frame.value_names().take(SOME) {
         let _ = frame.value(name);
     }

@@ -130,6 +130,65 @@ fn bytes_in_memory_are_read_like_others() {
     }
 }
 
+/// A frame without checksums: chunks of sixteen blocks, which are not read whole if little is wanted of them.
+fn unsealed() -> Vec<u8> {
+    let compress = CompressOptions::new(4).with_block_size(4096);
+    let options = FrameOptions::new(compress).with_chunk_size(LIMIT).with_checksums(false);
+    let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+    let mut frame = SuperChunk::create_in_dir(folder.clone(), "frame", &options).unwrap();
+    frame.append(&superchunk_testkit::rng::Rng::new(5).bytes(LIMIT / 2)).unwrap();
+    frame.append(&mixed(2 * LIMIT, 4, 3)).unwrap();
+    frame.close().unwrap();
+    all_of(&folder, "frame")
+}
+
+/// How many parts of a frame are read; they are the same in memory and elsewhere.
+fn parts_read_alike(bytes: &[u8]) -> usize {
+    let here = options().read(Arc::new(Bytes::new(bytes.to_vec()))).unwrap();
+    let there = options().read(Arc::new(Remote(Bytes::new(bytes.to_vec())))).unwrap();
+    let mut count = 0;
+    for start in (0..here.len() - 40).step_by(2048) {
+        let read = |frame: &SuperChunk| {
+            let mut dst = [0; 40];
+            frame.read_bytes(start..start + 40, &mut dst).ok().map(|()| dst)
+        };
+        assert_eq!(read(&here), read(&there), "byte {start}");
+        count += usize::from(read(&here).is_some());
+    }
+    count
+}
+
+#[test]
+fn parts_of_damaged_chunks_are_read_or_refused_alike_wherever_they_are() {
+    let bytes = unsealed();
+    let header_len = u32::from_be_bytes(bytes[11..15].try_into().unwrap()) as usize;
+    let first = SuperChunk::from_bytes(bytes.clone()).unwrap().compressed_chunk(0).unwrap();
+    assert!(first == bytes[header_len..header_len + first.len()] && first.len() > 10_000);
+    let whole = parts_read_alike(&bytes);
+    assert_eq!(whole, 80);
+    let word = |at: usize| i32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    // A start before, behind and inside of other blocks, at one of them, and outside of the chunk.
+    for block in 0..16 {
+        let at = header_len + 32 + 4 * block;
+        let last = word(header_len + 32 + 60);
+        for start in [word(at) - 700, word(at) + 700, word(header_len + 32), last, -1, i32::MAX] {
+            let mut damaged = bytes.clone();
+            damaged[at..at + 4].copy_from_slice(&start.to_le_bytes());
+            let read = parts_read_alike(&damaged);
+            // Two parts are of that block.
+            assert!((whole - 2..=whole).contains(&read), "block {block} at {start}: {read}");
+        }
+    }
+    // The second chunk said to be inside of the first one, which is read as before.
+    let offset = (first.len() as u64).to_le_bytes();
+    let places: Vec<usize> =
+        (header_len..bytes.len() - 8).filter(|at| bytes[*at..*at + 8] == offset).collect();
+    assert_eq!(places.len(), 1, "the index is stored as it is");
+    let mut damaged = bytes.clone();
+    damaged[places[0]..places[0] + 8].copy_from_slice(&(first.len() as u64 / 2).to_le_bytes());
+    assert_eq!(parts_read_alike(&damaged), whole - 32);
+}
+
 #[test]
 fn every_cut_frame_is_refused() {
     for (name, bytes) in frames() {

@@ -1,16 +1,27 @@
 //! Builds the fuzz targets, and makes the seeds that they start from.
+//!
+//! The targets are built with cargo alone and the flags that cargo-fuzz would give, so that nobody needs to install it;
+//! `cargo fuzz` works by hand all the same.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::step::{Outcome, cargo, root, run, say};
+use crate::step::{Outcome, cargo, output, root, run, say};
 
-/// The version of cargo-fuzz that is installed under `target/tools`.
-const CARGO_FUZZ: &str = "0.13.2";
-
-/// With flags for a sanitizer a build must name its target, lest they reach build scripts.
-const TRIPLE: &str = "x86_64-unknown-linux-gnu";
+/// What libFuzzer needs to be told by a program: which edges were taken, and what was compared with what.
+const FLAGS: [&str; 8] = [
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    // Else branches that look alike become one, and cannot be told apart.
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "-Zsanitizer=address",
+];
 
 /// Where everything of the fuzzers is.
 pub(super) fn folder() -> PathBuf {
@@ -18,45 +29,70 @@ pub(super) fn folder() -> PathBuf {
 }
 
 /// The program of a target.
-pub(super) fn program(target: &str) -> PathBuf {
-    folder().join("build").join(TRIPLE).join("release").join(target)
+pub(super) fn program(target: &str) -> Outcome<PathBuf> {
+    Ok(folder().join("build").join(machine()?).join("release").join(target))
 }
 
-/// Builds all targets, and cargo-fuzz before if it is missing.
+/// Builds all targets.
 ///
-/// cargo-fuzz wants a nightly compiler; a stable one that is told to allow what only nightly allows does as well.
+/// Sanitizers are for nightly compilers; a stable one that is told to allow what only they allow does as well.
 pub(super) fn targets() -> Outcome {
-    let compiler = Command::new("g++").arg("--version").stdout(Stdio::null()).status();
-    if !compiler.is_ok_and(|status| status.success()) {
-        return Err("there is no g++: libFuzzer is written in C++; install g++ first".to_owned());
-    }
-    let tool = install()?;
-    let mut build = Command::new(tool);
-    build.args(["build", "--fuzz-dir", "fuzz", "--target", TRIPLE, "-O"]).current_dir(root());
-    build.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", folder().join("build"));
-    run(&mut build)
+    have_cpp()?;
+    // A build that names its machine keeps the flags from build scripts.
+    let mut build = cargo(&["build", "--release", "--locked", "--target", &machine()?]);
+    build.args(["--manifest-path", "fuzz/Cargo.toml", "--target-dir"]).arg(folder().join("build"));
+    run(build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FLAGS.join(" ")))
 }
 
-/// Writes the seeds of all targets.
+/// Writes the seeds of all targets, and nothing else, to `seeds`.
 pub(super) fn seeds() -> Outcome {
+    clear(&folder().join("seeds"))?;
     let mut command =
         cargo(&["run", "--quiet", "-p", "superchunk-fuzzing", "--bin", "seeds", "--"]);
     run(command.arg(folder().join("seeds")))
 }
 
-/// The program cargo-fuzz.
-fn install() -> Outcome<OsString> {
-    let place = root().join("target/tools");
-    let tool = place.join("bin/cargo-fuzz");
-    let found = Command::new(&tool).arg("--version").output();
-    let is_right = |output: std::process::Output| {
-        String::from_utf8_lossy(&output.stdout).trim().ends_with(CARGO_FUZZ)
-    };
-    if !found.is_ok_and(is_right) {
-        say(&format!("installing cargo-fuzz {CARGO_FUZZ} in target/tools"));
-        let mut command = cargo(&["install", "cargo-fuzz", "--version", CARGO_FUZZ, "--locked"]);
-        command.args(["--force", "--root"]).arg(&place);
-        run(command.env("CARGO_TARGET_DIR", place.join("build")))?;
+/// What the compiler calls this machine.
+fn machine() -> Outcome<String> {
+    let told = output(Command::new("rustc").arg("-vV"))?;
+    let machine = told.lines().find_map(|line| line.strip_prefix("host: "));
+    machine.map(str::to_owned).ok_or_else(|| format!("rustc does not say where it runs: {told}"))
+}
+
+/// Removes a folder, if it is there.
+pub(super) fn clear(folder: &Path) -> Outcome {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => {
+            Err(format!("cannot remove {}: {e}", folder.display()))
+        }
+        _ => Ok(()),
     }
-    Ok(tool.into())
+}
+
+/// libFuzzer is written in C++: installs a compiler for it where Debian's package manager can.
+fn have_cpp() -> Outcome {
+    let at_hand = || {
+        let asked = Command::new("g++").arg("--version").stdout(Stdio::null()).status();
+        asked.is_ok_and(|status| status.success())
+    };
+    if at_hand() {
+        return Ok(());
+    }
+    say("installing g++, which libFuzzer is compiled with");
+    let manager = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        run(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()))
+    };
+    let install = ["install", "--yes", "--no-install-recommends", "g++"];
+    // A machine that has never asked for the list of packages knows none.
+    let installed =
+        manager(&install).or_else(|_| manager(&["update"]).and_then(|()| manager(&install)));
+    let reason = match installed {
+        Ok(()) if at_hand() => return Ok(()),
+        Ok(()) => "it is not in PATH".to_owned(),
+        Err(reason) => reason,
+    };
+    Err(format!(
+        "there is no g++, which libFuzzer is compiled with, and it could not be installed ({reason}); install g++ first"
+    ))
 }

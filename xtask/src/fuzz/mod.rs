@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: builds the fuzz targets with libFuzzer and a sanitizer, and runs them.
 //!
 //! Everything is under `target/fuzz`: `seeds`, made anew each time from the conformance vectors; `corpus`, what the
-//! fuzzers have found worth keeping; `findings`, the inputs that made a target fail; `logs`; `notes`, where C-Blosc2
-//! has another opinion.
+//! fuzzers have found worth keeping; `smoke`, the same of a short run that starts afresh; `findings`, the inputs that made
+//! a target fail; `logs`; `notes`, where C-Blosc2 has another opinion.
 
 mod build;
 mod search;
@@ -22,6 +22,11 @@ pub(crate) fn fuzz(options: &[String]) -> Outcome {
     let wishes = Wishes::parse(options)?;
     let peers = step("setup", peers::setup)?;
     all(&wishes, &peers)
+}
+
+/// A minute of every target, as part of `cargo xtask test`: always from the seeds and with the same random numbers.
+pub(crate) fn smoke(peers: &Peers) -> Outcome {
+    all(&Wishes::smoke(), peers)
 }
 
 fn all(wishes: &Wishes, peers: &Peers) -> Outcome {

@@ -6,16 +6,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use super::Peers;
-use super::build::{folder, program};
+use super::build::{clear, folder, program};
 use super::wishes::Wishes;
 use crate::step::{Outcome, root, run, say};
 
 /// How many targets run at a time.
 const AT_ONCE: usize = 2;
 
-/// The longest input, and the longest time and the most memory for one.
+/// The longest input, and the longest time and the most memory for one. A busy machine must not look like a slow input,
+/// nor what the sanitizer holds back like a hungry one; the targets count the library's memory themselves.
 const BOUNDS: [&str; 4] =
-    ["-max_len=65536", "-timeout=10", "-rss_limit_mb=1024", "-malloc_limit_mb=256"];
+    ["-max_len=65536", "-timeout=25", "-rss_limit_mb=2048", "-malloc_limit_mb=256"];
 
 /// The last lines of a log that tell what happened.
 const LINES_TOLD: usize = 40;
@@ -26,7 +27,7 @@ pub(super) fn search(wishes: &Wishes, peers: &Peers) -> Outcome {
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let work = || {
         while let Some(target) = next() {
-            let outcome = one_target(target, wishes.seconds, peers);
+            let outcome = one_target(target, wishes, peers);
             if outcome.is_err() {
                 waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 return outcome;
@@ -48,17 +49,22 @@ pub(super) fn search(wishes: &Wishes, peers: &Peers) -> Outcome {
 /// Runs a target on one input, in sight of the user.
 pub(super) fn one_input(targets: &[&str], input: &Path, peers: &Peers) -> Outcome {
     let target = targets.first().copied().unwrap_or_default();
-    run(fuzzer(target, peers).arg(input))
+    run(fuzzer(target, peers)?.arg(input))
 }
 
-fn one_target(target: &str, seconds: u64, peers: &Peers) -> Outcome {
-    let (corpus, log) = (place("corpus")?.join(target), place("logs")?.join(target));
-    fs::create_dir_all(&corpus).map_err(|e| format!("cannot make {}: {e}", corpus.display()))?;
+fn one_target(target: &str, wishes: &Wishes, peers: &Peers) -> Outcome {
+    let log = place("logs")?.join(target);
     let out = File::create(&log).map_err(|e| format!("cannot write {}: {e}", log.display()))?;
     let findings = place("findings")?.join(format!("{target}-"));
-    let mut command = fuzzer(target, peers);
-    command.args([&corpus, &folder().join("seeds").join(target)]);
-    command.args([format!("-max_total_time={seconds}"), "-print_final_stats=1".to_owned()]);
+    let mut command = fuzzer(target, peers)?;
+    let corpus = if wishes.afresh { "smoke" } else { "corpus" };
+    if wishes.afresh {
+        clear(&folder().join(corpus).join(target))?;
+        command.arg("-seed=1");
+    }
+    // The fuzzer adds to the first of them.
+    command.arg(place(&format!("{corpus}/{target}"))?).arg(folder().join("seeds").join(target));
+    command.arg(format!("-max_total_time={}", wishes.seconds)).arg("-print_final_stats=1");
     command.arg(format!("-artifact_prefix={}", findings.display()));
     command.arg(format!("-dict={}", root().join("fuzz/dictionary.txt").display()));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(out);
@@ -74,14 +80,12 @@ fn one_target(target: &str, seconds: u64, peers: &Peers) -> Outcome {
 }
 
 /// The program of a target with what all runs have in common.
-fn fuzzer(target: &str, peers: &Peers) -> Command {
-    let mut command = Command::new(program(target));
+fn fuzzer(target: &str, peers: &Peers) -> Outcome<Command> {
+    let mut command = Command::new(program(target)?);
     command.args(BOUNDS).current_dir(root());
     command.envs(peers.iter().map(|(name, value)| (name, value)));
-    if let Ok(notes) = place("notes") {
-        command.env("SUPERCHUNK_FUZZ_NOTES", notes);
-    }
-    command
+    command.env("SUPERCHUNK_FUZZ_NOTES", place("notes")?);
+    Ok(command)
 }
 
 /// A folder of the fuzzers.

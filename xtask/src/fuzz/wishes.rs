@@ -28,19 +28,29 @@ pub(super) struct Wishes {
     pub(super) targets: Vec<&'static str>,
     /// One input instead of a search.
     pub(super) input: Option<PathBuf>,
+    /// Whether nothing of earlier searches is used, and the random numbers are the same each time.
+    pub(super) afresh: bool,
 }
 
 impl Default for Wishes {
     fn default() -> Self {
-        Self { seconds: 600, targets: TARGETS.to_vec(), input: None }
+        Self { seconds: 600, targets: TARGETS.to_vec(), input: None, afresh: false }
     }
 }
 
 impl Wishes {
+    /// All targets, for a minute each, the same every time.
+    pub(super) fn smoke() -> Self {
+        Self { seconds: 60, afresh: true, ..Self::default() }
+    }
+
     pub(super) fn parse(options: &[String]) -> Outcome<Self> {
         let mut wishes = Self::default();
         let mut named = Vec::new();
         let mut words = options.iter();
+        if options == ["--smoke"] {
+            return Ok(Self::smoke());
+        }
         while let Some(option) = words.next() {
             let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
             match option.as_str() {
@@ -82,8 +92,10 @@ mod tests {
     fn options_are_understood() {
         assert_eq!(parse(&[]), Ok(Wishes::default()));
         let two = parse(&["--target", "blp", "--minutes", "3", "--target", "salvage"]);
-        let expected = Wishes { seconds: 180, targets: vec!["blp", "salvage"], input: None };
+        let targets = vec!["blp", "salvage"];
+        let expected = Wishes { seconds: 180, targets, ..Wishes::default() };
         assert_eq!(two, Ok(expected));
+        assert_eq!(parse(&["--smoke"]), Ok(Wishes::smoke()));
         assert!(parse(&["--target", "blp", "--input", "x"]).is_ok_and(|w| w.input.is_some()));
     }
 

@@ -144,6 +144,17 @@ impl LazyChunk {
         let len = self.block_lens.get(block).copied().unwrap_or(0);
         Ok(start..start.saturating_add(len).min(self.header.cbytes))
     }
+
+    /// As much of the place of `block` as its streams can take. What is read is kept until all blocks are decoded, and
+    /// the places of damaged chunks may be much longer than their blocks, or be those of many blocks.
+    pub(super) fn stream_extent(&self, block: usize) -> Result<Range<usize>> {
+        let Range { start, end } = self.block_extent(block)?;
+        let len = self.header.geometry().block_range(block).len();
+        let streams = self.header.item_size().clamp(1, len.max(1));
+        // A stream is stored as it is rather than become longer; its length stands before it. Twice that will do.
+        let most = len.saturating_add(4 * streams).saturating_mul(2);
+        Ok(start..end.min(start.saturating_add(most)))
+    }
 }
 
 impl Decoder {
@@ -191,7 +202,7 @@ impl Decoder {
         let first = reader.pipeline.has_delta().then_some(0);
         let mut fetched = BTreeMap::new();
         for block in first.into_iter().chain(header.geometry().blocks_of(&range)) {
-            let extent = lazy.block_extent(block)?;
+            let extent = lazy.stream_extent(block)?;
             fetched.insert(block, (extent.start, fetch(extent)?));
         }
         let bytes_of = |block: usize| match fetched.get(&block) {

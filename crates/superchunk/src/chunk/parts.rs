@@ -140,7 +140,7 @@ fn fetch_blocks(
     let blocks = ranges.flat_map(|range| header.geometry().blocks_of(&range));
     for block in delta.then_some(0).into_iter().chain(blocks) {
         if let Entry::Vacant(place) = fetched.entry(block) {
-            let extent = lazy.block_extent(block)?;
+            let extent = lazy.stream_extent(block)?;
             place.insert((extent.start, fetch(extent)?));
         }
     }

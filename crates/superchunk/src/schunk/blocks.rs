@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::SuperChunk;
 use super::append::Stored;
-use super::fetch::{Held, Scratch, Source};
+use super::fetch::{Held, Scratch, Source, wants_more};
 use crate::chunk::{Header, Parts};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
@@ -54,12 +54,19 @@ impl SuperChunk {
     ) -> Result<()> {
         let wanted: usize =
             (0..).map_while(|part| parts.range(part)).map(|range| range.len()).sum();
-        match self.hold(number, slot, wanted, buffer)? {
-            Held::Whole(chunk) => decoder.read_parts(chunk, parts),
+        let read = match self.hold(number, slot, wanted, buffer)? {
+            Held::Whole(chunk) => return decoder.read_parts(chunk, parts),
             Held::Start(lazy, here) => {
                 let fetch = |wanted| self.fetch_range(slot, here, wanted);
                 decoder.read_lazy_parts(&lazy, fetch, parts)
             }
+        };
+        match read {
+            Err(error) if wants_more(&error) => {
+                let (chunk, _) = self.fetch(number, slot, buffer)?;
+                decoder.read_parts(chunk, parts)
+            }
+            read => read,
         }
     }
 

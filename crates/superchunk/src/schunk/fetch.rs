@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use super::SuperChunk;
 use crate::chunk::{Content, Decoder, Header, LazyChunk};
 use crate::container::{Run, Slot};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What a small read of a chunk takes first: its header and block starts, or all of a small chunk.
 const PREFIX: u64 = 8192;
@@ -109,12 +109,19 @@ impl SuperChunk {
         dst: &mut [u8],
         Scratch { decoder, buffer }: &mut Scratch,
     ) -> Result<()> {
-        match self.hold(number, slot, range.len(), buffer)? {
-            Held::Whole(chunk) => decoder.read_bytes(chunk, range, dst).map(drop),
+        let read = match self.hold(number, slot, range.len(), buffer)? {
+            Held::Whole(chunk) => return decoder.read_bytes(chunk, range, dst).map(drop),
             Held::Start(lazy, here) => {
                 let fetch = |wanted| self.fetch_range(slot, here, wanted);
-                decoder.read_lazy(&lazy, range, fetch, dst).map(drop)
+                decoder.read_lazy(&lazy, range.clone(), fetch, dst).map(drop)
             }
+        };
+        match read {
+            Err(error) if wants_more(&error) => {
+                let (chunk, _) = self.fetch(number, slot, buffer)?;
+                decoder.read_bytes(chunk, range, dst).map(drop)
+            }
+            read => read,
         }
     }
 
@@ -142,10 +149,13 @@ impl SuperChunk {
             return self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk));
         }
         let here = match here < prefix {
-            true => self.read_more(slot, buffer, here, prefix)?,
-            false => buffer.get(..here).unwrap_or_default(),
+            true => self.read_more(slot, buffer, here, prefix)?.len(),
+            false => here,
         };
-        Ok(Held::Start(LazyChunk::new(here, 0, 0)?, here))
+        match LazyChunk::new(buffer.get(..here).unwrap_or_default(), 0, 0) {
+            Ok(lazy) => Ok(Held::Start(lazy, buffer.get(..here).unwrap_or_default())),
+            Err(_) => self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk)),
+        }
     }
 
     /// Reads the first bytes of a chunk that is not in memory: its header, and how many bytes came.
@@ -160,9 +170,7 @@ impl SuperChunk {
         let here = self.read_more(slot, buffer, 0, first)?.len();
         let header = Header::parse(buffer.get(..here).unwrap_or_default())?;
         self.check_len(number, &header)?;
-        if (header.compressed_len() as u64) > extent {
-            return Err(past_the_end(header.compressed_len(), extent));
-        }
+        self.check_extent(slot, header.compressed_len())?;
         Ok((header, here))
     }
 
@@ -236,9 +244,7 @@ impl SuperChunk {
         let header = Header::parse(buffer.get(..found).unwrap_or_default())?;
         self.check_len(number, &header)?;
         let len = header.compressed_len();
-        if (len as u64) > extent {
-            return Err(past_the_end(len, extent));
-        }
+        let extent = if len as u64 > extent { self.check_extent(slot, len)? } else { extent };
         let wanted = len.saturating_add(self.layout.behind());
         let wanted = usize::try_from(extent).map_or(wanted, |extent| extent.min(wanted));
         // Fewer bytes than asked for: nothing follows them.
@@ -280,6 +286,13 @@ impl SuperChunk {
             .at("chunk", "nbytes", 4)),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a chunk that is longer than the space behind its start, and returns the length of that. Where the next
+    /// chunk is said to begin does not count: if that is wrong, this chunk may be right.
+    fn check_extent(&self, slot: u64, len: usize) -> Result<u64> {
+        let extent = self.layout.extent(slot, None)?;
+        if len as u64 > extent { Err(past_the_end(len, extent)) } else { Ok(extent) }
     }
 
     /// Whether a stored chunk may hold more than its place.
@@ -346,6 +359,12 @@ fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
     let found = dst.len();
     dst.get_mut(..len)
         .ok_or_else(|| Error::invalid(format!("the chunk has {len} bytes, the buffer {found}")))
+}
+
+/// Whether all of a chunk may tell more than its blocks, each cut off where the next one begins: blocks that overlap
+/// can be read, if only with the bytes that follow them. So a chunk is read or refused alike wherever it is.
+pub(super) fn wants_more(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated)
 }
 
 /// A chunk of `len` bytes, and what follows it.
