@@ -15,7 +15,7 @@ const MANY: usize = 16;
 
 impl SuperChunk {
     /// Decodes the items `range` into the start of `dst`. Only the blocks that hold them are read
-    /// and decoded.
+    /// and decoded; a chunk has its checksum checked if it is read whole, or is in memory.
     pub fn read_items(&self, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         let size = self.contents.item_size as u64;
         match (range.start.checked_mul(size), range.end.checked_mul(size)) {
