@@ -12,9 +12,10 @@ use super::fingerprint::{SUFFIX, append_suffix, compare_hash, stated_hash};
 use super::header::Header;
 use super::home::{self, Setup};
 use super::lock::{Lock, changed};
-use super::opener::{Frame, Opener};
+use super::opener::Frame;
 use super::plan::{self, Plan};
 use super::space::Space;
+use super::version::{Version, read_frame, read_frame_patiently};
 use super::{Kind, holes, index};
 use crate::container::{self, Contents, Entry, Integrity, Layout};
 use crate::error::{Error, Result};
@@ -22,10 +23,6 @@ use crate::store::{Home, ReadAt, WriteAt};
 
 /// What a disk writes in one piece: a header change inside of it cannot be torn.
 const SECTOR: usize = 512;
-/// The start of the header up to its counters; every commit changes it.
-const COUNTERS: usize = 47;
-/// How often a reader tries again when a writer was faster.
-const TRIES: usize = 50;
 
 /// A contiguous frame.
 pub(crate) struct Contiguous {
@@ -35,9 +32,9 @@ pub(crate) struct Contiguous {
     setup: Setup,
     lock: Lock,
     name: String,
-    /// The header of the last commit, and its bytes; before the first, what it is going to be.
+    /// The header of the last commit; before the first, what it is going to be.
     header: Header,
-    head: Vec<u8>,
+    version: Version,
     integrity: Integrity,
     writer: Option<Writer>,
 }
@@ -65,7 +62,7 @@ impl Contiguous {
     ) -> Result<(Self, Contents)> {
         let mut lock = Lock::new(&setup);
         let guard = lock.shared()?;
-        let frame = read_frame(store.as_ref(), &setup)?;
+        let frame = read_frame(store.as_ref(), Kind::Contiguous, &setup)?;
         lock.saw(&guard);
         drop(guard);
         Ok(Self::from_frame(frame, store, home, name, setup, lock))
@@ -83,7 +80,7 @@ impl Contiguous {
             file.lock()?;
         }
         let guard = lock.shared()?;
-        let frame = read_frame(file.as_ref(), &setup)?;
+        let frame = read_frame(file.as_ref(), Kind::Contiguous, &setup)?;
         lock.saw(&guard);
         drop(guard);
         if frame.header.dialect == Dialect::Beta1 {
@@ -121,7 +118,7 @@ impl Contiguous {
             lock,
             name,
             header: Header::of(contents, dialect, Kind::Contiguous),
-            head: Vec::new(),
+            version: Version::default(),
             integrity: if sealed { Integrity::Sealed } else { Integrity::None },
             writer: Some(Writer {
                 file,
@@ -144,8 +141,9 @@ impl Contiguous {
         setup: Setup,
         lock: Lock,
     ) -> (Self, Contents) {
-        let Frame { header, header_bytes: head, contents, integrity, .. } = frame;
-        (Self { store, home, setup, lock, name, header, head, integrity, writer: None }, contents)
+        let Frame { header, version, contents, integrity, .. } = frame;
+        let writer = None;
+        (Self { store, home, setup, lock, name, header, version, integrity, writer }, contents)
     }
 
     /// Before anything is written, the header may still get longer.
@@ -162,9 +160,7 @@ impl Contiguous {
     /// Refuses what was read from a frame that has changed meanwhile: its space may have been used
     /// again.
     fn check_unchanged(&self) -> Result<()> {
-        let mut now = vec![0; self.head.len().min(COUNTERS)];
-        self.store.read_exact_at(0, &mut now)?;
-        if self.head.starts_with(&now) { Ok(()) } else { Err(changed()) }
+        if self.version.is_in(self.store.as_ref())? { Ok(()) } else { Err(changed()) }
     }
 
     fn is_sealed(&self) -> bool {
@@ -201,12 +197,12 @@ impl Contiguous {
         header.cbytes = at - header_len;
         let (head, tail) = plan::finish(&mut header, &contents.vlmetalayers, index, sealed)?;
         writer.file.write_at(at, &tail)?;
-        let old_head = std::mem::take(&mut self.head);
+        let old = std::mem::take(&mut self.version);
         let home = self.home.clone();
         let writer = self.writer()?;
         let unsafe_name = home.filter(|_| !writer.named);
         let written = setup.sync(writer.file.as_ref()).and_then(|()| {
-            let changed = changed_range(&old_head, &head);
+            let changed = changed_range(&old.head, &head);
             let bytes = head.get(changed.clone()).unwrap_or_default();
             writer.file.write_at(changed.start as u64, bytes)?;
             setup.sync(writer.file.as_ref())?;
@@ -218,7 +214,7 @@ impl Contiguous {
         }
         (writer.committed, writer.named) = (true, true);
         writer.space.committed(at..at + tail.len() as u64);
-        self.head = head;
+        self.version = Version::new(head, &tail, header.frame_len);
         self.header = header;
         Ok(())
     }
@@ -231,7 +227,7 @@ impl Contiguous {
         let head = header.to_bytes(!contents.vlmetalayers.is_empty())?;
         let committed = self.writer.as_ref().is_some_and(|writer| writer.committed);
         let emptied = contents.entries.is_empty() && self.region_len() > 0;
-        let torn = changed_range(&self.head, &head).end > SECTOR;
+        let torn = changed_range(&self.version.head, &head).end > SECTOR;
         Ok(head.len() as u64 != self.header.header_len || emptied || (committed && torn))
     }
 
@@ -273,7 +269,7 @@ impl Contiguous {
             self.integrity = Integrity::Sealed;
         }
         contents.entries = plan.entries;
-        self.head = plan.head;
+        self.version = Version::new(plan.head, &plan.tail, plan.header.frame_len);
         self.header = plan.header;
         named
     }
@@ -425,10 +421,10 @@ impl Layout for Contiguous {
             None => self.store.clone(),
         };
         let guard = self.lock.shared()?;
-        let frame = read_frame_patiently(store.as_ref(), &self.setup)?;
+        let frame = read_frame_patiently(store.as_ref(), Kind::Contiguous, &self.setup)?;
         self.lock.saw(&guard);
         drop(guard);
-        if frame.header_bytes == self.head {
+        if frame.version == self.version {
             return Ok(None);
         }
         if let (Some(writer), Some(home)) = (&mut self.writer, &self.home) {
@@ -436,7 +432,7 @@ impl Layout for Contiguous {
         }
         self.store = store;
         self.header = frame.header;
-        self.head = frame.header_bytes;
+        self.version = frame.version;
         self.integrity = frame.integrity;
         Ok(Some(frame.contents))
     }
@@ -452,38 +448,6 @@ impl Layout for Contiguous {
     fn name(&self) -> String {
         self.name.clone()
     }
-}
-
-/// Opens a frame that a writer may be changing meanwhile: what was read counts only if the header is
-/// still the same afterwards.
-fn read_frame(store: &dyn ReadAt, setup: &Setup) -> Result<Frame> {
-    loop {
-        let opener = Opener::new(Kind::Contiguous, store.len()?).with_limits(setup.limits);
-        let frame = opener.trusting(setup.trusting).run(store)?;
-        let mut now = vec![0; frame.header_bytes.len()];
-        store.read_exact_at(0, &mut now)?;
-        if now == frame.header_bytes {
-            return Ok(frame);
-        }
-    }
-}
-
-/// The same of a frame that was good before: if it is not, a writer is in the middle of something
-/// that takes a moment.
-fn read_frame_patiently(store: &dyn ReadAt, setup: &Setup) -> Result<Frame> {
-    for _ in 0..TRIES {
-        let frame = read_frame(store, setup);
-        if frame.is_ok() {
-            return frame;
-        }
-        pause();
-    }
-    read_frame(store, setup)
-}
-
-fn pause() {
-    #[cfg(any(unix, windows))]
-    std::thread::sleep(std::time::Duration::from_millis(1));
 }
 
 /// The bytes in which two headers differ, from the first to the last.

@@ -23,6 +23,7 @@ mod seal;
 mod space;
 mod sparse;
 mod trailer;
+mod version;
 
 pub use dialect::Dialect;
 pub use opener::{Frame, Located, Opener, Step};

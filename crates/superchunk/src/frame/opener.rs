@@ -7,6 +7,7 @@ use super::header::{Header, START, Start};
 use super::seal::{Match, Parts, Place, RECORD};
 use super::sparse::HASHES;
 use super::trailer::Trailer;
+use super::version::Version;
 use super::{Kind, LAYERS, index};
 use crate::container::{Contents, Integrity, Layer, Slot};
 use crate::error::{Error, Result};
@@ -60,7 +61,7 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Frame {
     pub(super) header: Header,
-    pub(super) header_bytes: Vec<u8>,
+    pub(super) version: Version,
     pub(super) contents: Contents,
     /// Where index and trailer are, and the seal before them.
     pub(super) tail: Range<u64>,
@@ -157,7 +158,7 @@ impl Opener {
     }
 
     /// Opens the frame at the start of `store`.
-    pub(super) fn run(mut self, store: &dyn ReadAt) -> Result<Frame> {
+    pub(super) fn run(&mut self, store: &dyn ReadAt) -> Result<Frame> {
         loop {
             match self.step()? {
                 Step::Done(frame) => return Ok(*frame),
@@ -170,6 +171,11 @@ impl Opener {
                 }
             }
         }
+    }
+
+    /// What was supplied first: the header, and what came with it.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
     }
 
     fn need(&self, range: Range<u64>, least: u64) -> Result<Step> {
@@ -218,9 +224,10 @@ impl Opener {
             vlmetalayers: trailer.layers,
             ..Contents::new(header.typesize, header.chunksize, header.params.clone())
         };
+        let version = Version::new(header_bytes, bytes, header.frame_len);
         let sealed = integrity == Integrity::Sealed;
         let tail = if sealed { needed } else { start..needed.end };
-        Ok(Step::Done(Box::new(Frame { header, header_bytes, contents, tail, integrity })))
+        Ok(Step::Done(Box::new(Frame { header, version, contents, tail, integrity })))
     }
 
     /// What the fingerprint says of a frame.

@@ -11,7 +11,8 @@ use super::fingerprint::{chunk_hash, compare_hash};
 use super::header::Header;
 use super::home::{self, Setup};
 use super::lock::{Lock, changed};
-use super::opener::{Frame, Opener};
+use super::opener::Frame;
+use super::version::{Version, read_frame};
 use super::{Kind, LAYERS, index, plan, seal};
 use crate::container::{self, Contents, Entry, Integrity, Layer, Layout};
 use crate::error::{Error, ErrorKind, Result};
@@ -33,7 +34,7 @@ pub(crate) struct Sparse {
     name: String,
     /// The header of the last commit.
     header: Header,
-    head: Vec<u8>,
+    version: Version,
     integrity: Integrity,
     hashes: BTreeMap<u64, u64>,
     writer: Option<Writer>,
@@ -75,10 +76,10 @@ impl Sparse {
         let frame = read_index(&home, &setup)?;
         lock.saw(&guard);
         drop(guard);
-        let Frame { header, header_bytes: head, mut contents, integrity, .. } = frame;
+        let Frame { header, version, mut contents, integrity, .. } = frame;
         let hashes = take_hashes(&mut contents.vlmetalayers, &setup.limits);
         let mut frame =
-            Self { home, setup, lock, name, header, head, integrity, hashes, writer: None };
+            Self { home, setup, lock, name, header, version, integrity, hashes, writer: None };
         frame.integrity = frame.judge(integrity);
         Ok((frame, contents))
     }
@@ -111,7 +112,7 @@ impl Sparse {
             lock,
             name,
             header: Header::of(contents, Dialect::Modern, Kind::Sparse),
-            head: Vec::new(),
+            version: Version::default(),
             integrity,
             hashes: BTreeMap::new(),
             writer: Some(Writer::default()),
@@ -121,9 +122,7 @@ impl Sparse {
     /// Refuses what was read from a frame that has changed meanwhile: a file may have been removed,
     /// or its number used again.
     fn check_unchanged(&self) -> Result<()> {
-        let mut now = vec![0; self.head.len()];
-        let found = self.home.open()?.read_at(0, &mut now)?;
-        if now.get(..found) == Some(&self.head) { Ok(()) } else { Err(changed()) }
+        if self.version.is_in(self.home.open()?.as_ref())? { Ok(()) } else { Err(changed()) }
     }
 
     /// Without checksums of chunks there is nothing that could be unverified.
@@ -176,8 +175,8 @@ impl Sparse {
             let _ = dir.remove(&temporary);
             return Err(error);
         }
+        self.version = Version::new(head, &tail, header.frame_len);
         self.header = header;
-        self.head = head;
         self.setup.sync_names(dir.as_ref())
     }
 
@@ -321,14 +320,14 @@ impl Layout for Sparse {
         let frame = read_index(&self.home, &self.setup)?;
         self.lock.saw(&guard);
         drop(guard);
-        if frame.header_bytes == self.head {
+        if frame.version == self.version {
             return Ok(None);
         }
         let mut contents = frame.contents;
         self.hashes = take_hashes(&mut contents.vlmetalayers, &self.setup.limits);
         self.integrity = self.judge(frame.integrity);
         self.header = frame.header;
-        self.head = frame.header_bytes;
+        self.version = frame.version;
         if self.writer.is_some() {
             self.writer = Some(self.new_writer(&contents)?);
         }
@@ -349,9 +348,7 @@ impl Layout for Sparse {
 }
 
 fn read_index(home: &Home, setup: &Setup) -> Result<Frame> {
-    let store = home.open()?;
-    let opener = Opener::new(Kind::Sparse, store.len()?).with_limits(setup.limits);
-    opener.trusting(setup.trusting).run(store.as_ref())
+    read_frame(home.open()?.as_ref(), Kind::Sparse, setup)
 }
 
 /// Takes the checksums of chunks out of the values, if they are there and can be understood.

@@ -254,8 +254,10 @@ impl OpenOptions {
 
     /// The same options for a reader that follows a writer.
     ///
-    /// Made for writers that append. Changes are known by the header: one that replaces chunks by others of the
-    /// same lengths may leave it as it was, and needs [`Locking::Sidecar`](crate::frame::Locking) on both sides.
+    /// Changes are known by the header, and by the fingerprint where the frame has one, as all have that are
+    /// written with checksums. Without it only appends are sure to be seen: a change that replaces chunks by
+    /// others of the same lengths may leave the header as it was, and needs
+    /// [`Locking::Sidecar`](crate::frame::Locking) on both sides.
     #[must_use]
     pub fn with_following(mut self, following: bool) -> Self {
         self.following = following;

@@ -14,6 +14,8 @@ mod memory;
 mod no_sidecar;
 #[cfg(any(unix, windows))]
 mod sidecar;
+#[cfg(any(unix, windows))]
+mod sync;
 mod window;
 
 pub use bytes::Bytes;

@@ -23,9 +23,10 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use super::file::{Links, named, open_regular, read_up_to, write_all};
+use super::sync::{Arc, Condvar, Mutex, MutexGuard, wait_exclusive, wait_shared};
 use crate::error::{Error, Result};
 
 /// Where the generation is.
@@ -248,8 +249,8 @@ impl Inner {
 fn lock(file: &File, mode: Mode, patience: Patience) -> std::result::Result<(), LockFailure> {
     loop {
         let answer = match (mode, patience) {
-            (Mode::Shared, Patience::Wait) => file.lock_shared().map_err(TryLockError::Error),
-            (Mode::Exclusive, Patience::Wait) => file.lock().map_err(TryLockError::Error),
+            (Mode::Shared, Patience::Wait) => wait_shared(file),
+            (Mode::Exclusive, Patience::Wait) => wait_exclusive(file),
             (Mode::Shared, Patience::Fail) => file.try_lock_shared(),
             (Mode::Exclusive, Patience::Fail) => file.try_lock(),
         };
@@ -277,6 +278,10 @@ fn count(file: &File, mode: Mode) -> io::Result<u64> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+#[cfg(loom)]
+mod loom_tests;
 
 #[cfg(test)]
 mod tests {
