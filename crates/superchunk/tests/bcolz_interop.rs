@@ -373,6 +373,40 @@ fn change_there(peer: &mut LegacyPeer, path: &Path, model: &mut Model, rng: &mut
 }
 
 #[test]
+fn what_bcolz_has_written_is_unverified_and_damage_is_told_from_it() {
+    let (scratch, mut peer) = (Scratch::new(), LegacyPeer::spawn());
+    let path = scratch.path("a");
+    let options = ArrayOptions::of::<u32>().with_chunk_len(100);
+    // Stored as they are: no bit of such a chunk makes decoding fail.
+    let options = options.with_compress(CompressOptions::new(1).with_level(0));
+    let mut array = Array::create(&path, &options).unwrap();
+    let mut items: Vec<u32> = (0..1050).collect();
+    array.append_items(&items).unwrap();
+    array.close().unwrap();
+    let counts = |path: &Path| {
+        let report = Array::open(path).unwrap().verify().unwrap();
+        let damaged: Vec<usize> = report.damaged.iter().map(|(number, _)| *number).collect();
+        (report.checked, report.decoded, damaged)
+    };
+    assert_eq!(counts(&path), (11, 0, vec![]));
+    // bcolz writes the chunks 3 and 4 anew, and the last one, which it does whenever it is flushed.
+    peer.bcolz_write(&path, 350, &[7; 4 * 100]).unwrap();
+    items[350..450].fill(0x0707_0707);
+    assert_eq!(counts(&path), (8, 3, vec![]));
+    assert_eq!(Array::open(&path).unwrap().read::<u32>(0..1050).unwrap(), items);
+    peer.bcolz_append(&path, &[&[1; 4]]).unwrap();
+    assert_eq!(counts(&path), (8, 3, vec![]));
+    let file = path.join("data/__5.blp");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    assert_eq!(counts(&path), (7, 3, vec![5]));
+    let array = Array::open(&path).unwrap();
+    assert_eq!(array.read::<u32>(500..600).unwrap_err().kind(), superchunk::ErrorKind::Corrupt);
+    assert_eq!(array.read::<u32>(600..700).unwrap(), items[600..700]);
+}
+
+#[test]
 fn expressions_of_bcolz_run_over_our_tables() {
     let (scratch, mut peer) = (Scratch::new(), LegacyPeer::spawn());
     let path = scratch.path("t.bcolz");

@@ -92,7 +92,7 @@ fn an_array_of_bcolz_is_compared_with_its_files() {
     assert!(report.is_good() && report.findings.is_empty(), "{report:?}");
     assert_eq!(level(&report, Level::Files).verified, 11);
     assert_eq!(level(&report, Level::Decode).verified, 11);
-    assert_eq!(level(&report, Level::Checksums).unverified, 11);
+    assert_eq!(level(&report, Level::Checksums).verified, 11);
     std::fs::write(path.join("data/.b2new.0"), b"half a chunk").unwrap();
     let report = look(&path, &Options::new());
     assert!(report.is_good());
@@ -119,8 +119,8 @@ fn columns_of_nested_tables_are_looked_at_by_name() {
     table.append(&[("id", &rows), ("place/x", &rows)]).unwrap();
     table.commit().unwrap();
     drop(table);
-    assert_eq!(look(&path, &Options::new()).by_decoding, 2);
-    assert_eq!(look(&path, &Options::new().with_column("place")).by_decoding, 1);
+    assert_eq!(look(&path, &Options::new()).by_checksum, 2);
+    assert_eq!(look(&path, &Options::new().with_column("place")).by_checksum, 1);
     let none = verify::path(&path, &Options::new().with_column("nope"), &mut |_, _| {});
     assert!(none.is_err());
     // A damaged list of names: nothing below it can be found.

@@ -1,10 +1,11 @@
-//! The file of a chunk: a Bloscpack header of version 1, then one Blosc1 chunk.
+//! The file of a chunk: a Bloscpack header of version 1, then one Blosc1 chunk, and of this library a
+//! checksum, which bcolz skips.
 //!
 //! ```text
 //! 0    4    5        8                16
-//! ┌────┬────┬────────┬─────────────────┬──────────────
-//! │blpk│ 01 │reserved│ nchunks = 1, i64│ chunk …
-//! └────┴────┴────────┴─────────────────┴──────────────
+//! ┌────┬────┬────────┬─────────────────┬─────────┬────────────────────────
+//! │blpk│ 01 │reserved│ nchunks = 1, i64│ chunk … │ suffix, 16 bytes
+//! └────┴────┴────────┴─────────────────┴─────────┴────────────────────────
 //! ```
 
 use crate::error::{Error, Result};

@@ -19,6 +19,7 @@ use super::home::{Home, as_damage, create};
 use super::sizes::Sizes;
 use super::staged::{Control, Staged};
 use crate::container::{self, ChunkSize, Contents, Entry, Layout, Params, Rules};
+use crate::container::{append_suffix, check_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::ReadAt;
 
@@ -127,12 +128,15 @@ impl Carray {
         Ok(())
     }
 
-    /// Writes the file of a chunk.
-    fn write_chunk(&self, name: &str, chunk: &[u8]) -> Result<()> {
+    /// Writes the file of a chunk, with a checksum behind it.
+    fn write_chunk(&self, name: &str, chunk: &mut Vec<u8>) -> Result<()> {
         let data = self.home.data()?;
         let file = create(data, name)?;
+        let len = chunk.len();
+        append_suffix(chunk);
         let written =
             file.write_at(0, &HEADER).and_then(|()| file.write_at(HEADER_LEN as u64, chunk));
+        chunk.truncate(len);
         if written.is_err() {
             let _ = data.remove(name);
         }
@@ -283,8 +287,8 @@ impl Layout for Carray {
         Ok(u64::MAX)
     }
 
-    fn behind(&self) -> usize {
-        0
+    fn check(&self, _slot: u64, chunk: &[u8], behind: &[u8]) -> Option<Result<()>> {
+        check_suffix(chunk, behind)
     }
 
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {

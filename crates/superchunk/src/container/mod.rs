@@ -10,11 +10,15 @@ mod entry;
 mod heap;
 mod params;
 mod rules;
+mod suffix;
 
 pub(crate) use entry::{Entry, Run, Slot};
 pub(crate) use heap::Heap;
 pub(crate) use params::Params;
 pub(crate) use rules::Rules;
+pub(crate) use suffix::{
+    SUFFIX, append_suffix, check_suffix, chunk_hash, compare_hash, stated_hash,
+};
 
 use crate::chunk;
 use crate::error::{Error, Result};

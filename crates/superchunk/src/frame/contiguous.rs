@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::dialect::Dialect;
-use super::fingerprint::{SUFFIX, append_suffix, compare_hash, stated_hash};
 use super::header::Header;
 use super::home::{self, Setup};
 use super::lock::{Lock, changed};
@@ -18,6 +17,7 @@ use super::space::Space;
 use super::version::{Version, read_frame, read_frame_patiently};
 use super::{Kind, holes, index};
 use crate::container::{self, Contents, Entry, Integrity, Layout};
+use crate::container::{SUFFIX, append_suffix, compare_hash, stated_hash};
 use crate::error::{Error, Result};
 use crate::store::{Home, ReadAt, WriteAt};
 

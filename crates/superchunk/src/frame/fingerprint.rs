@@ -1,24 +1,17 @@
-//! Checksums where C-Blosc2 ignores them: the fingerprint of the trailer, and a suffix behind every
-//! chunk.
+//! The fingerprint of a frame, where C-Blosc2 ignores it: the last 17 bytes of the trailer.
 //!
 //! ```text
-//! trailer, last 17 bytes      behind a chunk, in space that belongs to none
-//! ┌────┬──────────────────┐   ┌────────┬─────────────┬──────────────┐
-//! │ 03 │ XXH3-128         │   │ "B2X3" │ cbytes: u32 │ XXH3-64: u64 │   little endian
-//! └────┴──────────────────┘   └────────┴─────────────┴──────────────┘
+//! ┌────┬──────────────────┐
+//! │ 03 │ XXH3-128         │
+//! └────┴──────────────────┘
 //! ```
 //!
-//! The fingerprint covers header, index and trailer, with its own 16 bytes as zeros. C-Blosc2 resets
+//! It covers header, index and trailer, with its own 16 bytes as zeros. C-Blosc2 resets
 //! it with every change but one: when it gives a metalayer other bytes, it writes the header alone.
 //! What tells such a change from damage is the [seal](super::seal).
 
-use twox_hash::{XxHash3_64, XxHash3_128};
+use twox_hash::XxHash3_128;
 
-use crate::error::{Error, Result};
-
-/// The bytes behind a chunk.
-pub(super) const SUFFIX: usize = 16;
-const TAG: &[u8; 4] = b"B2X3";
 /// The type of fingerprints with 128 bits; the only one that we know how it was made.
 const BITS_128: u8 = 3;
 /// Where the fingerprint begins, from the end of the frame.
@@ -56,46 +49,9 @@ impl Fingerprint {
     }
 }
 
-/// The checksum of a chunk.
-pub(super) fn chunk_hash(chunk: &[u8]) -> u64 {
-    XxHash3_64::oneshot(chunk)
-}
-
-/// Compares a chunk with the checksum that is stated for it.
-pub(super) fn compare_hash(stated: Option<u64>, chunk: &[u8]) -> Result<()> {
-    if stated == Some(chunk_hash(chunk)) {
-        return Ok(());
-    }
-    Err(Error::corrupt("the chunk does not have the checksum that it was written with"))
-}
-
-/// Appends the suffix of the chunk that is all of `chunk`.
-pub(super) fn append_suffix(chunk: &mut Vec<u8>) {
-    let hash = chunk_hash(chunk);
-    let len = u32::try_from(chunk.len()).unwrap_or(u32::MAX);
-    chunk.extend(TAG);
-    chunk.extend(len.to_le_bytes());
-    chunk.extend(hash.to_le_bytes());
-}
-
-/// The checksum that the bytes behind a chunk of `len` bytes state, if they are a suffix of it.
-pub(super) fn stated_hash(len: usize, behind: &[u8]) -> Option<u64> {
-    let (tag, rest) = behind.split_first_chunk::<4>()?;
-    let (stated, rest) = rest.split_first_chunk::<4>()?;
-    let hash = rest.first_chunk::<8>()?;
-    let fits = usize::try_from(u32::from_le_bytes(*stated)).is_ok_and(|stated| stated == len);
-    (tag == TAG && fits).then(|| u64::from_le_bytes(*hash))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_hashes_are_xxh3() {
-        // The value of the empty input with seed 0, from the XXH3 specification.
-        assert_eq!(chunk_hash(b""), 0x2d06_8005_38d3_94c2);
-    }
 
     /// The empty frame of `docs/formats/cframe.md`.
     #[test]
@@ -113,15 +69,5 @@ mod tests {
         trailer.extend([0; 16]);
         let expected = digits("66cc8098767394917e5c521ace70f007");
         assert_eq!(Fingerprint::of(&header, &trailer).0.to_vec(), expected);
-    }
-
-    #[test]
-    fn a_suffix_belongs_to_chunks_of_its_length_only() {
-        let mut chunk = b"chunk".to_vec();
-        append_suffix(&mut chunk);
-        assert_eq!(chunk.len(), 5 + SUFFIX);
-        assert_eq!(stated_hash(5, &chunk[5..]), Some(chunk_hash(b"chunk")));
-        assert_eq!(stated_hash(6, &chunk[5..]), None);
-        assert_eq!(stated_hash(5, &chunk[5..20]), None);
     }
 }

@@ -3,10 +3,9 @@
 
 use std::ops::Range;
 
-use super::fingerprint::SUFFIX;
 use super::header::Header;
 use crate::chunk;
-use crate::container::{Entry, Integrity};
+use crate::container::{Entry, Integrity, SUFFIX};
 use crate::error::{Error, Result};
 use crate::store::ReadAt;
 

@@ -1,13 +1,13 @@
 //! A frame that is written from front to back: every number is known before the first byte.
 
 use super::dialect::Dialect;
-use super::fingerprint::{Fingerprint, SUFFIX, append_suffix};
+use super::fingerprint::Fingerprint;
 use super::header::Header;
 use super::seal::{self, RECORD};
 use super::sparse::HASHES;
 use super::trailer::Trailer;
 use super::{Kind, index};
-use crate::container::{Contents, Entry, Layer};
+use crate::container::{Contents, Entry, Layer, SUFFIX, append_suffix};
 use crate::error::{Error, Result};
 
 /// The parts of a frame that are not chunks, and where the chunks go.

@@ -3,13 +3,12 @@
 use std::ops::Range;
 
 use super::Kind;
-use super::fingerprint::{SUFFIX, chunk_hash, stated_hash};
 use super::header::Header;
 use super::opener::place_of;
 use super::seal::{Match, Parts, RECORD};
 use super::trailer::Trailer;
 use super::{index, sparse};
-use crate::container::{Contents, Entry, Layer};
+use crate::container::{Contents, Entry, Layer, SUFFIX, chunk_hash, stated_hash};
 use crate::error::Result;
 use crate::limits::Limits;
 

@@ -7,14 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::dialect::Dialect;
-use super::fingerprint::{chunk_hash, compare_hash};
 use super::header::Header;
 use super::home::{self, Setup};
 use super::lock::{Lock, changed};
 use super::opener::Frame;
 use super::version::{Version, read_frame};
 use super::{Kind, LAYERS, index, plan, seal};
-use crate::container::{self, Contents, Entry, Integrity, Layer, Layout};
+use crate::container::{self, Contents, Entry, Integrity, Layer, Layout, chunk_hash, compare_hash};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::store::{Dir, Home};

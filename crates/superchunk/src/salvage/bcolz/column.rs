@@ -61,7 +61,7 @@ impl Column {
                 Err(_) => Err(crate::error::Error::not_found("there is no folder `data`")),
             };
             let added = match chunk {
-                Ok(chunk) => self.add(&mut array, number, &chunk, end),
+                Ok(chunk) => self.add(&mut array, number, chunk, end),
                 Err(error) => Err(error),
             };
             if let Err(error) = added {
@@ -80,7 +80,8 @@ impl Column {
     }
 
     /// Adds the rows of a chunk, which should reach to row `end`.
-    fn add(&mut self, array: &mut Array, number: u64, chunk: &Chunk, end: u64) -> Result<()> {
+    fn add(&mut self, array: &mut Array, number: u64, chunk: Chunk, end: u64) -> Result<()> {
+        let certainty = chunk.certainty?;
         let row = self.shape.row_size;
         let room = usize::try_from(end - array.len()).unwrap_or(usize::MAX).saturating_mul(row);
         if chunk.len as u64 > self.shape.chunk_len.saturating_mul(row as u64) {
@@ -102,7 +103,7 @@ impl Column {
             chunk: usize::try_from(number).unwrap_or(usize::MAX),
             source: source_of(number),
             len: chunk.len.min(room),
-            certainty: chunk.certainty,
+            certainty,
         });
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::super::scan::Judge;
 use super::super::sparse::read_all;
 use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
 use crate::chunk::Header;
+use crate::container::check_suffix;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::salvage::Certainty;
@@ -30,7 +31,8 @@ pub(super) struct Chunk {
     pub(super) bytes: Vec<u8>,
     pub(super) len: usize,
     pub(super) item_size: usize,
-    pub(super) certainty: Certainty,
+    /// How sure it is; an error if it decodes, but does not have its checksum.
+    pub(super) certainty: Result<Certainty>,
 }
 
 impl Survey {
@@ -100,10 +102,14 @@ pub(super) fn read_chunk(data: &dyn Dir, number: u64, limits: &Limits) -> Result
     let chunk = bytes.get(HEADER_LEN..).unwrap_or_default();
     let header = Header::parse(chunk)?;
     let len = header.compressed_len();
-    let chunk = chunk
-        .get(..len)
+    let (chunk, behind) = chunk
+        .split_at_checked(len)
         .ok_or_else(|| Error::truncated(format!("of {len} bytes only {} are here", chunk.len())))?;
-    let certainty = Judge::new(chunk, limits).certainty_of_known(&header, chunk)?;
+    let decoded = Judge::new(chunk, limits).certainty_of_known(&header, chunk)?;
+    let certainty = match check_suffix(chunk, behind) {
+        Some(verdict) => verdict.map(|()| Certainty::Verified),
+        None => Ok(decoded),
+    };
     Ok(Chunk { bytes: chunk.to_vec(), len: header.len(), item_size: header.item_size(), certainty })
 }
 
