@@ -49,7 +49,9 @@ pub(super) struct Patience {
 /// No search looks for a match longer than this: the gain would be a few bytes in hundreds.
 const ENOUGH: usize = 256;
 
-const HEAD_BITS: u32 = 15;
+/// As many heads as a window has positions. With half of them the chains of data that hardly repeats
+/// are twice as long, and every step that only leads to another hash is a wait for memory.
+const HEAD_BITS: u32 = 16;
 const REACH: usize = 1 << 16;
 
 impl Default for Chains {

@@ -14,6 +14,8 @@
 //! Such a match holds the 4 bytes that begin 3 positions before the end, or else begins later than
 //! that. So these positions are searched, and each match found is followed back to where it begins:
 //! whatever lies further inside the stretch is found all the same, without a search of its own.
+//! After a short match only the second of these positions is searched: it misses what would save a
+//! byte or two, and most of the time goes into short matches.
 //! [`Ways`] is offered all of these matches and keeps the cheapest way to every position. When
 //! nothing passes over the end, all ways meet there, and the cheapest is written.
 
@@ -31,6 +33,12 @@ const PATIENCE: usize = 512;
 
 /// So far before the end of a stretch begins the first search for what passes over it.
 const OVER_END: usize = MIN_MATCH - 1;
+
+/// So far before the end of a short match is the only search.
+const OVER_SHORT_END: usize = MIN_MATCH - 2;
+
+/// A match of fewer bytes is a short one.
+const SHORT: usize = 6;
 
 /// One input being encoded.
 pub(super) struct Parser<'a> {
@@ -106,18 +114,24 @@ impl<'a> Parser<'a> {
         let origin = first.begin;
         self.ways.begin(origin - self.anchor, first.length, first.distance);
         let mut here = searched + 1 - origin;
+        let mut end = self.ways.last();
+        let mut latest = first.length;
         loop {
-            let end = self.ways.last();
-            here = here.max(end - OVER_END);
-            let looked_enough = end - OVER_END + self.effort.looks;
-            if here >= looked_enough.min(STRETCH) || origin + here > self.last_begin {
+            let (over, looks) =
+                if latest < SHORT { (OVER_SHORT_END, 1) } else { (OVER_END, self.effort.looks) };
+            here = here.max(end - over);
+            if here >= (end - over + looks).min(STRETCH) || origin + here > self.last_begin {
                 break;
             }
-            if let Some(long) = self.widen(origin, here) {
+            if let Some(long) = self.widen(origin, here, here + over == end) {
                 self.ways.cut(long.begin - origin);
                 self.write_way(origin, block)?;
                 self.write(&long, block)?;
                 return Some(long.end());
+            }
+            if self.ways.last() > end {
+                end = self.ways.last();
+                latest = end - here;
             }
             here += 1;
         }
@@ -126,14 +140,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Offers the ways all matches that hold the 4 bytes at this position of the stretch; returns
-    /// one that is too long to be offered, and worth to be taken whatever it replaces.
+    /// one that is too long to be offered, and worth to be taken whatever it replaces. The `first`
+    /// position that is searched before an end sees most of what there is.
     #[inline(always)]
-    fn widen(&mut self, origin: usize, here: usize) -> Option<Match> {
+    fn widen(&mut self, origin: usize, here: usize, first: bool) -> Option<Match> {
         let Parser { input, limit, effort, .. } = *self;
         let ways = &mut *self.ways;
         let at = origin + here;
-        // The first position before the end sees most of what there is.
-        let first = here + OVER_END == ways.last();
         let mut patience = effort.patience;
         if !first {
             patience.depth = patience.depth.div_ceil(2);
