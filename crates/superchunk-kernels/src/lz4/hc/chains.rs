@@ -16,6 +16,8 @@ use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 #[derive(Clone, Debug)]
 pub(super) struct Chains {
     head: Box<[u32]>,
+    /// 32 less the base-2 logarithm of how many heads are in use.
+    shift: u32,
     back: Box<[u16]>,
     /// The first position that has not been entered.
     next: usize,
@@ -49,15 +51,18 @@ pub(super) struct Patience {
 /// No search looks for a match longer than this: the gain would be a few bytes in hundreds.
 const ENOUGH: usize = 256;
 
-/// As many heads as a window has positions. With half of them the chains of data that hardly repeats
-/// are twice as long, and every step that only leads to another hash is a wait for memory.
-const HEAD_BITS: u32 = 16;
+/// There are as many heads as the input has positions, within these bounds. With fewer the chains of
+/// data that hardly repeats are longer, and every step that only leads to another hash is a wait for
+/// memory; more than a short input needs would only have to be cleared.
+const HEAD_BITS: core::ops::RangeInclusive<u32> = 12..=16;
+
 const REACH: usize = 1 << 16;
 
 impl Default for Chains {
     fn default() -> Self {
         Chains {
-            head: vec![0; 1 << HEAD_BITS].into_boxed_slice(),
+            head: vec![0; 1 << *HEAD_BITS.end()].into_boxed_slice(),
+            shift: 32 - *HEAD_BITS.end(),
             back: vec![0; REACH].into_boxed_slice(),
             next: 0,
         }
@@ -65,9 +70,12 @@ impl Default for Chains {
 }
 
 impl Chains {
-    /// Forgets all positions. The steps back need no clearing: each is written before it is read.
-    pub(super) fn clear(&mut self) {
-        self.head.fill(0);
+    /// Forgets all positions, and prepares for an input of `len` bytes. The steps back need no
+    /// clearing: each is written before it is read.
+    pub(super) fn clear(&mut self, len: usize) {
+        let bits = len.max(1).ilog2().clamp(*HEAD_BITS.start(), *HEAD_BITS.end());
+        self.shift = 32 - bits;
+        self.head.iter_mut().take(1 << bits).for_each(|head| *head = 0);
         self.next = 0;
     }
 
@@ -106,7 +114,7 @@ impl Chains {
     unsafe fn enter(&mut self, base: *const u8, at: usize) {
         // SAFETY: the hash is below the table's size, the remainder below `REACH`.
         unsafe {
-            let head = self.head.get_unchecked_mut(hash(load_4(base.add(at))));
+            let head = self.head.get_unchecked_mut(hash(load_4(base.add(at)), self.shift));
             let step = at - *head as usize;
             *head = at as u32;
             let step = if step.wrapping_sub(1) < MAX_DISTANCE { step as u16 } else { u16::MAX };
@@ -147,7 +155,7 @@ impl Chains {
         unsafe {
             self.enter_until(input, at);
             let begin = load_4(base.add(at));
-            let mut distance = at - *self.head.get_unchecked(hash(begin)) as usize;
+            let mut distance = at - *self.head.get_unchecked(hash(begin, self.shift)) as usize;
             if distance == 0 {
                 return;
             }
@@ -197,6 +205,6 @@ unsafe fn leads(base: *const u8, at: usize, lead: usize, room: usize, distance: 
 
 /// The slot of these 4 bytes.
 #[inline(always)]
-fn hash(bytes: u32) -> usize {
-    (bytes.wrapping_mul(0x9E37_79B1) >> (32 - HEAD_BITS)) as usize
+fn hash(bytes: u32, shift: u32) -> usize {
+    (bytes.wrapping_mul(0x9E37_79B1) >> shift) as usize
 }

@@ -56,7 +56,7 @@ impl HcEncoder {
         let mut anchor = start;
         // The tables hold positions of 32 bits; a longer input would be a block of literals.
         if src.len() > MATCH_MARGIN && u32::try_from(input.len()).is_ok() {
-            self.chains.clear();
+            self.chains.clear(input.len());
             // SAFETY: more than `MATCH_MARGIN` bytes follow `start`, positions fit 32 bits, and
             // the chains were cleared for this input.
             let mut parser = unsafe {

@@ -24,7 +24,7 @@ use crate::lz4::common::common_before;
 use crate::lz4::emit::Block;
 use crate::lz4::hc::Effort;
 use crate::lz4::hc::chains::{Chains, Match};
-use crate::lz4::hc::ways::{LONGEST, STRETCH, Ways};
+use crate::lz4::hc::ways::{DEARER, LONGEST, STRETCH, Ways};
 use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
 
 /// After so many bytes without a match, only every second position is searched; after twice as
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         let at = origin + here;
         let mut patience = effort.patience;
         if !first {
-            patience.depth = patience.depth.div_ceil(2);
+            patience.depth = patience.depth.div_ceil(8);
         }
         let mut long = None;
         let offer = |length, distance| {
@@ -172,15 +172,28 @@ impl<'a> Parser<'a> {
     /// Writes the matches of the cheapest way through the stretch.
     fn write_way(&mut self, origin: usize, block: &mut Block<'_>) -> Option<()> {
         self.ways.turn_round();
-        let mut here = 0;
+        let mut next = self.match_from(origin, 0);
+        while let Some(mut found) = next {
+            next = self.match_from(origin, found.end() - origin);
+            if let Some(next) = &mut next {
+                give_back(self.input, &mut found, next);
+            }
+            self.write(&found, block)?;
+        }
+        Some(())
+    }
+
+    /// The first match of the chosen way that does not begin before this position of the stretch.
+    #[inline(always)]
+    fn match_from(&self, origin: usize, mut here: usize) -> Option<Match> {
         while here < self.ways.last() {
             let (length, distance) = self.ways.step(here);
             if length > 0 {
-                self.write(&Match { begin: origin + here, length, distance }, block)?;
+                return Some(Match { begin: origin + here, length, distance });
             }
-            here += length.max(1);
+            here += 1;
         }
-        Some(())
+        None
     }
 
     #[inline(always)]
@@ -191,6 +204,27 @@ impl<'a> Parser<'a> {
         self.anchor = found.end();
         Some(())
     }
+}
+
+/// Lets a match end where it would have ended if the next one, which was followed back as far as
+/// it goes, had not begun. The block is as long; but where items repeat, both then begin with one,
+/// and a decoder need not wait for pieces of two to come together.
+#[inline(always)]
+fn give_back(input: &[u8], before: &mut Match, next: &mut Match) {
+    if before.end() != next.begin || before.length >= DEARER {
+        return;
+    }
+    // SAFETY: 5 bytes follow the end of a match, which has 4 at least: 8 can be read at its begin.
+    // No distance reaches beyond the begin of the input from where its match begins.
+    let difference = unsafe {
+        let at = input.as_ptr().add(next.begin);
+        load_8(at) ^ load_8(at.sub(before.distance))
+    };
+    let same = (difference.trailing_zeros() / 8) as usize;
+    let more = same.min(next.length - MIN_MATCH).min(DEARER - 1 - before.length);
+    before.length += more;
+    next.begin += more;
+    next.length -= more;
 }
 
 /// A match found at `at`, with the bytes before that match too, down to `low <= at`.

@@ -2,8 +2,9 @@
 //!
 //! A way is a row of literals and matches. Its price is the number of bytes it takes in the block,
 //! which LZ4 makes easy to know: a literal takes 1, a match 3 for its token and its distance, and a
-//! long run of literals or a long match a few bytes more that continue the length. The distance
-//! does not matter, so of all matches that begin at a position only the longest is of interest: cut short, it
+//! long run of literals or a long match a few bytes more that continue the length. Of ways that take
+//! as many bytes, the one with fewer matches is decoded faster, so a match is a little dearer than
+//! its bytes. The distance does not matter, so of all matches that begin at a position only the longest is of interest: cut short, it
 //! serves for every length.
 //!
 //! Hence a price hardly ever falls from one position to the next, since the way to a position
@@ -28,15 +29,20 @@ pub(super) const LONGEST: usize = 1024;
 /// that an index needs no check.
 const NODES: usize = 4096;
 const _: () = assert!(NODES.is_power_of_two() && STRETCH + LONGEST + 1 < NODES);
+const _: () = assert!(NODES * 2 * (BYTE_PRICE as usize) <= UNREACHED as usize + 1);
 
 /// The price of a position to which there is no way yet.
 const UNREACHED: u16 = u16::MAX;
 
-/// What a match costs beside what continues its length: a token and a distance.
-const MATCH_PRICE: u16 = 3;
+/// The price of a byte in the block.
+const BYTE_PRICE: u16 = 8;
+
+/// What a match costs beside what continues its length: a token and a distance, and so little more
+/// that it takes eight matches to outweigh a byte.
+const MATCH_PRICE: u16 = 3 * BYTE_PRICE + 1;
 
 /// The length from which on a match takes one byte more; and again after so many more bytes.
-const DEARER: usize = MIN_MATCH + 15;
+pub(super) const DEARER: usize = MIN_MATCH + 15;
 const DEARER_AGAIN: usize = 255;
 
 /// The positions of a stretch, numbered from 0, up to the last one that any way reaches.
@@ -111,11 +117,11 @@ impl Ways {
         let mut node = self.nodes[self.passed % NODES];
         while self.passed < here {
             self.passed += 1;
-            let mut price = node.price + 1;
+            let mut price = node.price + BYTE_PRICE;
             let mut literals = node.literals + 1;
             if literals == 15 || literals == 270 {
                 literals = 15;
-                price += 1;
+                price += BYTE_PRICE;
             }
             let next = &mut self.nodes[self.passed % NODES];
             if price < next.price {
@@ -151,7 +157,7 @@ impl Ways {
             if length < dearer {
                 return;
             }
-            price += 1;
+            price += BYTE_PRICE;
             shortest = dearer;
             dearer += DEARER_AGAIN;
         }
