@@ -26,7 +26,8 @@ cargo xtask <command>
   kernels          every test with each instruction set forced in turn
   neon             the kernels on an emulated aarch64 processor, if there is an emulator
   miri, asan       every access to memory watched: the kernels interpreted, all tests with AddressSanitizer
-  loom             the thread pool under every order of events that a few preemptions allow
+  loom             the thread pool, the lock file and readers that follow a writer under every order of events that a
+                   few preemptions allow
   fuzz [options]   search for bad inputs: --minutes N for each target (10), --target NAME, --input FILE;
                    or --smoke: a minute of each, always the same, as in `test`
   bench [options]  compare with the peers in a release build; `bench --help` tells the options
