@@ -39,7 +39,7 @@ pub(super) fn program(target: &str) -> Outcome<PathBuf> {
 pub(super) fn targets() -> Outcome {
     have_cpp()?;
     // A build that names its machine keeps the flags from build scripts.
-    let mut build = cargo(&["build", "--release", "--locked", "--target", &machine()?]);
+    let mut build = cargo(&["build", "--release", "--target", &machine()?]);
     build.args(["--manifest-path", "fuzz/Cargo.toml", "--target-dir"]).arg(folder().join("build"));
     run(build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FLAGS.join(" ")))
 }
@@ -47,9 +47,11 @@ pub(super) fn targets() -> Outcome {
 /// Writes the seeds of all targets, and nothing else, to `seeds`.
 pub(super) fn seeds() -> Outcome {
     clear(&folder().join("seeds"))?;
-    let mut command =
-        cargo(&["run", "--quiet", "-p", "superchunk-fuzzing", "--bin", "seeds", "--"]);
-    run(command.arg(folder().join("seeds")))
+    // As part of the workspace, whose tests need nearly all that it needs: alone it would be built with other features.
+    run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "seeds"]))?;
+    let this = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
+    let beside = this.with_file_name(format!("seeds{}", std::env::consts::EXE_SUFFIX));
+    run(Command::new(beside).arg(folder().join("seeds")).current_dir(root()))
 }
 
 /// What the compiler calls this machine.
