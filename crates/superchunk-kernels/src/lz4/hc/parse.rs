@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
         while let Some(mut found) = next {
             next = self.match_from(origin, found.end() - origin);
             if let Some(next) = &mut next {
-                give_back(self.input, &mut found, next);
+                give_back(self.input, &mut found, next, self.last_begin);
             }
             self.write(&found, block)?;
         }
@@ -208,9 +208,9 @@ impl<'a> Parser<'a> {
 
 /// Lets a match end where it would have ended if the next one, which was followed back as far as
 /// it goes, had not begun. The block is as long; but where items repeat, both then begin with one,
-/// and a decoder need not wait for pieces of two to come together.
+/// and a decoder need not wait for pieces of two to come together. No match begins after `last_begin`.
 #[inline(always)]
-fn give_back(input: &[u8], before: &mut Match, next: &mut Match) {
+fn give_back(input: &[u8], before: &mut Match, next: &mut Match, last_begin: usize) {
     if before.end() != next.begin || before.length >= DEARER {
         return;
     }
@@ -222,6 +222,7 @@ fn give_back(input: &[u8], before: &mut Match, next: &mut Match) {
     };
     let same = (difference.trailing_zeros() / 8) as usize;
     let more = same.min(next.length - MIN_MATCH).min(DEARER - 1 - before.length);
+    let more = more.min(last_begin.saturating_sub(next.begin));
     before.length += more;
     next.begin += more;
     next.length -= more;
