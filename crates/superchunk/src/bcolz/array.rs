@@ -278,8 +278,17 @@ impl Array {
         }
     }
 
+    /// Compresses what was left uncompressed for quick commits.
+    pub(super) fn pack(&mut self) -> Result<()> {
+        match &mut self.body {
+            Body::Rows(rows) => rows.pack_tail(),
+            Body::Objects(..) => Ok(()),
+        }
+    }
+
     /// Commits and closes. Dropping the array does the same, but cannot tell of errors.
     pub fn close(mut self) -> Result<()> {
+        self.pack()?;
         self.commit()
     }
 

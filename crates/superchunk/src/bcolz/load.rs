@@ -36,7 +36,7 @@ impl Parts {
         };
         let meta = root.open_folder("meta").map_err(missing)?;
         let storage = home.need(meta.as_ref(), "storage", small(limits))?;
-        let sizes = home.need(meta.as_ref(), "sizes", small(limits))?;
+        let sizes = home.read_sizes(meta.as_ref(), small(limits))?;
         let storage = Storage::parse(&storage).map_err(|e| within(e, "meta/storage"))?;
         let sizes = Sizes::parse(&sizes).map_err(|e| within(e, "meta/sizes"))?;
         let attrs = read_attrs(&home, root, limits)?;

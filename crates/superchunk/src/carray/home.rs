@@ -1,12 +1,20 @@
 //! Where a carray or a table lives: reading its small files, and replacing them in one step.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Dir, WriteAt};
+use crate::store::{Dir, ReadAt, WriteAt};
 
 /// What a small file takes at most on the first read.
 const FIRST_READ: usize = 4096;
+/// The file of lengths, and how often it is read at most.
+const SIZES: &str = "sizes";
+const TRIES: usize = 100;
+/// What a disk writes as a whole or not at all.
+const SECTOR: usize = 512;
+/// The blanks behind `sizes` for numbers that grow.
+const ROOM: usize = 24;
 
 /// The folder of a carray or a table. Only the folder it hangs on stays open: a table of many columns
 /// must not use up the system's handles.
@@ -20,12 +28,14 @@ pub(crate) struct Home {
     durable: bool,
     data: OnceLock<Arc<dyn Dir>>,
     meta: OnceLock<Arc<dyn Dir>>,
+    /// The length of `sizes` where this writer has left blanks at its end, or 0.
+    room: AtomicUsize,
 }
 
 impl Home {
     pub(crate) fn new(base: Arc<dyn Dir>, name: String, durable: bool) -> Self {
-        let (data, meta) = (OnceLock::new(), OnceLock::new());
-        Self { base, below: Vec::new(), name, durable, data, meta }
+        let (data, meta, room) = (OnceLock::new(), OnceLock::new(), AtomicUsize::new(0));
+        Self { base, below: Vec::new(), name, durable, data, meta, room }
     }
 
     /// The folder `name` in this one.
@@ -38,6 +48,7 @@ impl Home {
             durable: self.durable,
             data: OnceLock::new(),
             meta: OnceLock::new(),
+            room: AtomicUsize::new(0),
         }
     }
 
@@ -74,15 +85,37 @@ impl Home {
 
     /// The text of a file of `dir` that has at most `most` bytes; `None` when it is not there.
     pub(crate) fn read(&self, dir: &dyn Dir, file: &str, most: usize) -> Result<Option<String>> {
-        let text = read_text(dir, file, most);
+        let text =
+            opened(dir, file).and_then(|store| store.map(|it| text_of(&*it, most)).transpose());
         text.map_err(|error| error.within(format!("{}/{file}", self.name)))
+    }
+
+    /// The text of the `sizes` in `meta`. Whoever comes while a writer writes over it may see a part of
+    /// each text, so it is read until it stays the same.
+    pub(crate) fn read_sizes(&self, meta: &dyn Dir, most: usize) -> Result<String> {
+        let steady = || -> Result<Option<String>> {
+            let Some(store) = opened(meta, SIZES)? else { return Ok(None) };
+            let mut text = text_of(store.as_ref(), most);
+            for _ in 0..TRIES {
+                let again = text_of(store.as_ref(), most);
+                if matches!((&text, &again), (Ok(one), Ok(other)) if one == other) {
+                    break;
+                }
+                text = again;
+            }
+            text.map(Some)
+        };
+        let text = steady().map_err(|error| error.within(format!("{}/{SIZES}", self.name)))?;
+        text.ok_or_else(|| self.missing(SIZES))
     }
 
     /// The text of a file that must be there.
     pub(crate) fn need(&self, dir: &dyn Dir, file: &str, most: usize) -> Result<String> {
-        self.read(dir, file, most)?.ok_or_else(|| {
-            Error::not_found(format!("there is no file `{file}`")).within(self.name.clone())
-        })
+        self.read(dir, file, most)?.ok_or_else(|| self.missing(file))
+    }
+
+    fn missing(&self, file: &str) -> Error {
+        Error::not_found(format!("there is no file `{file}`")).within(self.name.clone())
     }
 
     /// Gives a file of `dir` this content in one step: whoever reads sees the old one or the new one.
@@ -103,11 +136,37 @@ impl Home {
         self.sync(dir)
     }
 
+    /// Gives `sizes` this text in one step. A writer that does so `often` leaves blanks behind the text, and
+    /// writes the next one over it: a write inside of one sector happens as a whole or not at all. The blanks
+    /// stay, since a file that is cut may after a power cut have its old length and zeros at its end.
+    pub(crate) fn write_sizes(&self, text: &str, often: bool) -> Result<()> {
+        let (meta, room) = (self.meta()?, self.room.swap(0, Ordering::AcqRel));
+        if text.len() <= room {
+            let file = meta.edit(SIZES)?;
+            file.write_at(0, format!("{text:room$}").as_bytes())?;
+            self.sync_file(file.as_ref())?;
+            self.room.store(room, Ordering::Release);
+            return Ok(());
+        }
+        let wanted = text.len() + ROOM;
+        if !often || wanted > SECTOR {
+            return self.replace(meta, SIZES, text);
+        }
+        self.replace(meta, SIZES, &format!("{text:wanted$}"))?;
+        self.room.store(wanted, Ordering::Release);
+        Ok(())
+    }
+
     /// Writes a file where nobody looks yet. What has its name was left by a writer that was stopped.
     pub(crate) fn write_new(&self, dir: &dyn Dir, file: &str, content: &[u8]) -> Result<()> {
         let store = create(dir, file)?;
         store.write_at(0, content)?;
-        if self.durable { store.sync() } else { Ok(()) }
+        self.sync_file(store.as_ref())
+    }
+
+    /// Waits until a file is on the disk, if that was asked for.
+    pub(super) fn sync_file(&self, file: &dyn WriteAt) -> Result<()> {
+        if self.durable { file.sync() } else { Ok(()) }
     }
 
     /// Waits until the names in `dir` are on the disk, if that was asked for.
@@ -144,12 +203,15 @@ pub(super) fn create(dir: &dyn Dir, file: &str) -> Result<Arc<dyn WriteAt>> {
     })
 }
 
-fn read_text(dir: &dyn Dir, file: &str, most: usize) -> Result<Option<String>> {
-    let store = match dir.open(file) {
-        Ok(store) => store,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(as_damage(error)),
-    };
+fn opened(dir: &dyn Dir, file: &str) -> Result<Option<Arc<dyn ReadAt>>> {
+    match dir.open(file) {
+        Ok(store) => Ok(Some(store)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(as_damage(error)),
+    }
+}
+
+fn text_of(store: &dyn ReadAt, most: usize) -> Result<String> {
     let mut bytes = vec![0; FIRST_READ];
     let mut found = store.read_at(0, &mut bytes)?;
     if found == FIRST_READ {
@@ -162,11 +224,10 @@ fn read_text(dir: &dyn Dir, file: &str, most: usize) -> Result<Option<String>> {
         found += store.read_at(FIRST_READ as u64, rest)?;
     }
     bytes.truncate(found);
-    let text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Error::corrupt("the text is not UTF-8").at("bcolz", "text", at)
-    })?;
-    Ok(Some(text))
+    })
 }
 
 #[cfg(test)]
@@ -193,6 +254,33 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::NotFound);
         dir.create("bad").unwrap().write_at(0, b"ab\xff").unwrap();
         assert_eq!(home.read(dir.as_ref(), "bad", 9).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn lengths_that_are_written_often_stay_in_their_file() {
+        let dir = Arc::new(MemoryFolder::new());
+        let home = Home::new(dir.clone(), "a".to_owned(), true);
+        dir.create_folder("meta").unwrap();
+        let meta = home.meta().unwrap();
+        let content = || home.need(meta, SIZES, 1000).unwrap();
+        home.write_sizes("{1}\n", false).unwrap();
+        assert_eq!(content(), "{1}\n");
+        home.write_sizes("{22}\n", true).unwrap();
+        let opened = meta.open(SIZES).unwrap();
+        for text in ["{333}\n", "{4}\n"] {
+            home.write_sizes(text, true).unwrap();
+            assert_eq!((content().trim_end(), content().len()), (text.trim_end(), 5 + ROOM));
+            assert_eq!(home.read_sizes(meta, 1000).unwrap(), content());
+            // Who has it open sees the same file.
+            assert_eq!(text_of(opened.as_ref(), 1000).unwrap(), content());
+        }
+        home.write_sizes(&"5".repeat(80), true).unwrap();
+        assert_eq!(content().trim_end(), "5".repeat(80));
+        home.write_sizes("{6}\n", false).unwrap();
+        assert_eq!((content().trim_end(), content().len()), ("{6}", 80 + ROOM));
+        home.write_sizes(&"7".repeat(SECTOR), true).unwrap();
+        assert_eq!(content(), "7".repeat(SECTOR));
+        assert_eq!(meta.names().unwrap(), [SIZES]);
     }
 
     #[test]

@@ -10,6 +10,8 @@
 //! shrink   sizes │ the shorter last chunk renamed │ chunks behind it go
 //! ```
 
+mod loose;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,6 +24,7 @@ use crate::container::{self, ChunkSize, Contents, Entry, Layout, Params, Rules};
 use crate::container::{append_suffix, check_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::ReadAt;
+use loose::Loose;
 
 /// Slots from here on are chunks that wait for a commit.
 const PENDING: u64 = 1 << 48;
@@ -53,6 +56,7 @@ struct Writer {
     free: Vec<u64>,
     /// Chunks beyond the committed length, by their numbers: they have their names already.
     beyond: BTreeSet<u64>,
+    loose: Loose,
     cbytes: u64,
     poisoned: bool,
 }
@@ -129,18 +133,39 @@ impl Carray {
     }
 
     /// Writes the file of a chunk, with a checksum behind it.
-    fn write_chunk(&self, name: &str, chunk: &mut Vec<u8>) -> Result<()> {
-        let data = self.home.data()?;
-        let file = create(data, name)?;
+    fn write_chunk(&mut self, slot: u64, chunk: &mut Vec<u8>) -> Result<u64> {
         let len = chunk.len();
         append_suffix(chunk);
-        let written =
-            file.write_at(0, &HEADER).and_then(|()| file.write_at(HEADER_LEN as u64, chunk));
+        let written = self.write_file(&self.file_name(slot), chunk);
         chunk.truncate(len);
+        written?;
+        self.keep(slot, len)
+    }
+
+    fn write_file(&self, name: &str, content: &[u8]) -> Result<()> {
+        let data = self.home.data()?;
+        let file = create(data, name)?;
+        let written =
+            file.write_at(0, &HEADER).and_then(|()| file.write_at(HEADER_LEN as u64, content));
         if written.is_err() {
             let _ = data.remove(name);
         }
         written
+    }
+
+    /// The slot of a new chunk that waits for a commit.
+    fn waiting_slot(&mut self) -> Result<u64> {
+        let writer = self.writer()?;
+        let next = || writer.pending.last().map_or(0, |last| last + 1);
+        Ok(PENDING + writer.free.last().copied().unwrap_or_else(next))
+    }
+
+    /// The slot of a new chunk of this number: its place, if nobody looks there yet.
+    fn slot_behind(&mut self, number: u64) -> Result<u64> {
+        if self.shard.is_some() || number < self.geometry.chunk_count() {
+            return self.waiting_slot();
+        }
+        self.writer().map(|_| number)
     }
 
     /// Has a chunk counted that was written.
@@ -236,11 +261,16 @@ impl Carray {
         if !placed.is_empty() || !beyond.is_empty() {
             self.home.sync(data)?;
         }
-        let mut cbytes = 0;
+        self.lengthen()?;
+        let doomed = contents.entries.len() as u64..self.geometry.chunk_count();
+        let moved = !placed.is_empty() || !shorter.is_empty() || !beyond.is_empty();
+        let (mut cbytes, mut often) = (0, false);
         if let Some(writer) = &mut self.writer {
             // From here on the new length may be on the disk, whatever fails.
             writer.beyond.clear();
             cbytes = writer.cbytes;
+            let is_full = contents.nbytes.is_multiple_of(self.geometry.chunk_size as u64);
+            often = writer.loose.committed(moved || !doomed.is_empty(), !is_full);
         }
         let (nbytes, row_shape) = (contents.nbytes, self.geometry.row_shape.clone());
         Ok(Staged {
@@ -248,7 +278,8 @@ impl Carray {
             keeps_length: self.shard.is_some(),
             sizes: Sizes { rows, row_shape, nbytes, cbytes },
             shorter,
-            doomed: contents.entries.len() as u64..self.geometry.chunk_count(),
+            doomed,
+            often,
         })
     }
 
@@ -292,20 +323,27 @@ impl Layout for Carray {
     }
 
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
-        let writer = self.writer()?;
-        let next = || writer.pending.last().map_or(0, |last| last + 1);
-        let number = writer.free.last().copied().unwrap_or_else(next);
-        self.write_chunk(&self.pending_name(number), chunk)?;
-        self.keep(PENDING + number, chunk.len())
+        let slot = self.waiting_slot()?;
+        self.write_chunk(slot, chunk)
     }
 
     fn put_behind(&mut self, chunk: &mut Vec<u8>, number: u64) -> Result<u64> {
-        if self.shard.is_some() || number < self.geometry.chunk_count() {
-            return self.put(chunk);
-        }
-        self.writer()?;
-        self.write_chunk(&chunk_name(number), chunk)?;
-        self.keep(number, chunk.len())
+        let slot = self.slot_behind(number)?;
+        self.write_chunk(slot, chunk)
+    }
+
+    fn put_tail(
+        &mut self,
+        rows: &[u8],
+        number: u64,
+        kept: Option<(u64, usize)>,
+        item_size: usize,
+    ) -> Result<Option<(u64, usize)>> {
+        self.put_loose(rows, number, kept, item_size)
+    }
+
+    fn is_loose(&self, number: u64) -> bool {
+        self.writer.as_ref().is_some_and(|writer| writer.loose.is(number))
     }
 
     fn noted(&self, slot: u64, decoded: &[u8], chunk: &[u8]) {
@@ -355,7 +393,7 @@ impl Layout for Carray {
         if self.writer.is_some() {
             return Ok(None);
         }
-        let sizes = Sizes::parse(&self.home.need(self.home.meta()?, "sizes", SIZES)?)?;
+        let sizes = Sizes::parse(&self.home.read_sizes(self.home.meta()?, SIZES)?)?;
         if sizes.row_shape != self.sizes.row_shape {
             return Err(Error::new(
                 ErrorKind::Changed,

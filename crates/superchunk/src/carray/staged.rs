@@ -31,6 +31,8 @@ pub(crate) struct Staged {
     pub(super) shorter: Vec<(String, u64)>,
     /// Chunks that the new length does not need.
     pub(super) doomed: std::ops::Range<u64>,
+    /// Whether its writer commits often.
+    pub(super) often: bool,
 }
 
 impl Control {
@@ -69,7 +71,7 @@ impl Staged {
         if self.keeps_length {
             return Ok(());
         }
-        home.replace(home.meta()?, "sizes", &self.sizes.write())?;
+        home.write_sizes(&self.sizes.write(), self.often)?;
         if self.shorter.is_empty() && self.doomed.is_empty() {
             return Ok(());
         }

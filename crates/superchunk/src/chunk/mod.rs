@@ -32,8 +32,8 @@ pub use encode::Encoder;
 pub use header::{Content, Header, Repair};
 pub use lazy::LazyChunk;
 pub(crate) use parts::Parts;
-pub(crate) use special::repeated_in_blocks;
 pub use special::{nans, repeated, uninitialised, zeros};
+pub(crate) use special::{repeated_in_blocks, stored_header};
 pub(crate) use vl::vl_prefix_len;
 
 use bytemuck::Pod;

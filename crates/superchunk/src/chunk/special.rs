@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use superchunk_kernels::{copy_far, runs};
 
-use super::header::{BLOSC2_LEN, Content, Header, VERSION_BLOSC2};
+use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
 use super::tune;
 use super::worker;
 use crate::codecs::CodecId;
@@ -47,6 +47,19 @@ pub(crate) fn repeated_in_blocks(value: &[u8], count: usize, blocksize: usize) -
 /// A chunk of `len` bytes that nobody has set yet. They read as zeros.
 pub fn uninitialised(item_size: usize, len: usize) -> Result<Vec<u8>> {
     build(Content::Uninitialised, item_size, len, default_blocksize(item_size, len), &[])
+}
+
+/// The header of a Blosc1 chunk of `len` bytes, which follow as they are.
+pub(crate) fn stored_header(item_size: usize, len: usize) -> Result<Vec<u8>> {
+    let header = Header {
+        version: VERSION_BLOSC1,
+        extended: false,
+        cbytes: BLOSC1_LEN + len,
+        ..bare(Content::Stored, item_size, len, default_blocksize(item_size, len))
+    };
+    let mut out = Vec::with_capacity(BLOSC1_LEN);
+    header.write(&mut out)?;
+    Ok(out)
 }
 
 /// Fewer items than this are left to the codec: a value is stored as it is.
@@ -160,13 +173,23 @@ fn build(
         return Err(Error::invalid(format!("{len} bytes are not whole items of {item_size}")));
     }
     CompressOptions::new(item_size).validate()?;
-    let header = Header {
+    let bare = bare(content, item_size, len, blocksize);
+    let header = Header { cbytes: BLOSC2_LEN + payload.len(), ..bare };
+    let mut out = Vec::with_capacity(header.cbytes);
+    header.write(&mut out)?;
+    out.extend_from_slice(payload);
+    Ok(out)
+}
+
+/// A header without filters and without anything behind it.
+fn bare(content: Content, item_size: usize, len: usize, blocksize: usize) -> Header {
+    Header {
         version: VERSION_BLOSC2,
         extended: true,
         typesize: u8::try_from(item_size).unwrap_or(1),
         nbytes: len,
         blocksize,
-        cbytes: BLOSC2_LEN + payload.len(),
+        cbytes: BLOSC2_LEN,
         content,
         split: true,
         codec: CodecId::BLOSCLZ,
@@ -175,16 +198,19 @@ fn build(
         lazy: false,
         instrumented: false,
         repair: None,
-    };
-    let mut out = Vec::with_capacity(header.cbytes);
-    header.write(&mut out)?;
-    out.extend_from_slice(payload);
-    Ok(out)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stored_chunk_is_its_header_and_its_bytes() {
+        let chunk = [stored_header(8, 1600).unwrap(), vec![7; 1600]].concat();
+        assert_eq!(chunk[..8], [2, 1, 2, 8, 0x40, 6, 0, 0]);
+        assert_eq!(crate::chunk::decompress(&chunk).unwrap(), [7; 1600]);
+    }
 
     #[test]
     fn special_chunks_have_the_bytes_of_the_specification() {

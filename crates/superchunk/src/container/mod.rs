@@ -157,6 +157,24 @@ pub(crate) trait Layout: Send + Sync {
         self.put(chunk)
     }
 
+    /// Stores a last chunk of this number that is not full without compressing it, if a commit is cheaper
+    /// that way, and returns its slot and its length. All its bytes up to those of the chunk that it was
+    /// before, whose slot and length `kept` tells, are unchanged.
+    fn put_tail(
+        &mut self,
+        _bytes: &[u8],
+        _number: u64,
+        _kept: Option<(u64, usize)>,
+        _item_size: usize,
+    ) -> Result<Option<(u64, usize)>> {
+        Ok(None)
+    }
+
+    /// Whether the chunk of this number was stored so by [`put_tail`](Layout::put_tail).
+    fn is_loose(&self, _number: u64) -> bool {
+        false
+    }
+
     /// Tells what the chunk that was just put holds, for those who want to know.
     fn noted(&self, _slot: u64, _decoded: &[u8], _chunk: &[u8]) {}
 

@@ -159,15 +159,45 @@ impl SuperChunk {
         let stored = self.stored(last)?;
         self.contents.entries.pop();
         self.contents.nbytes -= bytes.len() as u64;
-        self.tail = Tail { bytes, stored: Some(stored) };
+        self.tail = Tail { bytes, stored: Some(stored), kept: None };
         Ok(())
     }
 
     fn grow_tail(&mut self, bytes: &[u8]) {
         if let Some(stored) = self.tail.stored.take() {
+            self.tail.kept = stored.0.stored_slot().map(|slot| (slot, self.tail.bytes.len()));
             self.release(stored);
         }
         self.tail.bytes.extend_from_slice(bytes);
+    }
+
+    /// Stores the tail for a commit; the layout may know a cheaper way than compressing it.
+    pub(super) fn store_tail_loosely(&mut self) -> Result<()> {
+        if self.tail.bytes.is_empty() || self.tail.stored.is_some() {
+            return Ok(());
+        }
+        let (number, kept) = (self.contents.entries.len() as u64, self.tail.kept.take());
+        let put = self.layout.put_tail(&self.tail.bytes, number, kept, self.compress.item_size);
+        match put.map_err(|error| error.within(self.layout.name()))? {
+            Some((slot, len)) => {
+                self.tail.stored = Some((Entry::stored(slot), len));
+                Ok(())
+            }
+            None => self.store_tail(),
+        }
+    }
+
+    /// Compresses a last chunk that was stored without.
+    pub(crate) fn pack_tail(&mut self) -> Result<()> {
+        let last = self.chunk_count().wrapping_sub(1) as u64;
+        if self.layout.is_loose(last) {
+            self.take_tail()?;
+            if let Some(stored) = self.tail.stored.take() {
+                self.release(stored);
+            }
+            self.dirty = true;
+        }
+        self.store_tail()
     }
 
     /// Compresses the tail and stores it; it stays the tail.
@@ -185,7 +215,7 @@ impl SuperChunk {
     /// Makes the tail a chunk like all others, as every change but an append wants it.
     pub(super) fn settle(&mut self) -> Result<()> {
         self.store_tail()?;
-        let Tail { bytes, stored } = std::mem::take(&mut self.tail);
+        let Tail { bytes, stored, .. } = std::mem::take(&mut self.tail);
         if let Some((entry, _)) = stored {
             self.push(entry, bytes.len());
         }

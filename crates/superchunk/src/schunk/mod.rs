@@ -81,6 +81,8 @@ struct Tail {
     bytes: Vec<u8>,
     /// The chunk that holds just these bytes already, and its length.
     stored: Option<(crate::container::Entry, usize)>,
+    /// The slot of the chunk that was there before it grew, and how many of these bytes it holds.
+    kept: Option<(u64, usize)>,
 }
 
 impl SuperChunk {
@@ -193,7 +195,7 @@ impl SuperChunk {
         if !self.dirty {
             return Ok(());
         }
-        self.store_tail()?;
+        self.store_tail_loosely()?;
         let tail = self.tail.stored;
         if let Some((entry, _)) = tail {
             self.contents.entries.push(entry);
@@ -269,6 +271,7 @@ impl SuperChunk {
         if !std::mem::take(&mut self.writable) {
             return Ok(());
         }
+        self.pack_tail()?;
         self.commit()?;
         self.settle()?;
         self.layout.close(&mut self.contents).map_err(|error| error.within(self.layout.name()))

@@ -31,6 +31,10 @@ impl Table {
 
     /// Commits, and writes down what only a later reader needs.
     pub(super) fn finish(&mut self) -> Result<()> {
+        self.check_writable()?;
+        let packed = self.arrays_mut().into_iter().try_for_each(|(_, array)| array.pack());
+        self.broken |= packed.is_err();
+        packed.map_err(|error| error.within(self.home.name()))?;
         self.commit()?;
         self.write_notes()
     }
