@@ -242,9 +242,10 @@ fn dictionaries_are_used_and_needed() {
 fn blocks_end_as_decoders_in_the_field_demand() {
     let mut random = Random(99);
     let mut encoders = Encoders::new();
-    for size in (0..64).chain([1000, 5000]) {
+    for size in (0..64).chain((64..1500).step_by(3)).chain([5000]) {
         let periodic: Vec<u8> = (0..size).map(|i| [3, 1, 4][i % 3]).collect();
-        for src in [vec![9; size], periodic, random.data(size)] {
+        let bits: Vec<u8> = (0..size).map(|_| random.byte() & 1).collect();
+        for src in [vec![9; size], periodic, bits, random.data(size)] {
             for way in WAYS {
                 for (begin, end) in matches(&encoders.block(way, &[], &src)) {
                     assert!(begin + MATCH_MARGIN <= size && end + LAST_LITERALS <= size);
