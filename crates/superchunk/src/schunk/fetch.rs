@@ -10,6 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// What a small read of a chunk takes first: its header and block starts, or all of a small chunk.
 const PREFIX: u64 = 8192;
+/// The bytes of the longer of the two headers that a chunk may have.
+const LONGEST_HEADER: u64 = 32;
 /// The most that is taken for a block before its bytes are seen to exist.
 const LARGE_BLOCK: usize = 1 << 20;
 /// The first read of a chunk of unknown length.
@@ -165,7 +167,7 @@ impl SuperChunk {
         slot: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<(Header, usize)> {
-        let extent = self.layout.extent(slot, self.next_slot(number))?;
+        let extent = self.likely_extent(number, slot)?;
         let first = usize::try_from(extent.min(PREFIX)).unwrap_or(FIRST_GUESS);
         let here = self.read_more(slot, buffer, 0, first)?.len();
         let header = Header::parse(buffer.get(..here).unwrap_or_default())?;
@@ -231,7 +233,7 @@ impl SuperChunk {
             self.check_len(number, &header)?;
             return split(header.compressed_len(), bytes);
         }
-        let extent = self.layout.extent(slot, self.next_slot(number))?;
+        let extent = self.likely_extent(number, slot)?;
         let likely = match self.contents.expected_len(number) {
             // Chunks are hardly ever longer than what they hold.
             Some(len) => len.saturating_add(64),
@@ -307,6 +309,15 @@ impl SuperChunk {
         }
         let len = Header::parse(chunk)?.len();
         Ok(self.contents.expected_len(number).filter(|expected| *expected < len))
+    }
+
+    /// How many bytes a chunk takes at most, if the next one is where it is said to be. One that leaves no room for a
+    /// header cannot be there.
+    fn likely_extent(&self, number: usize, slot: u64) -> Result<u64> {
+        match self.layout.extent(slot, self.next_slot(number))? {
+            extent if extent < LONGEST_HEADER => self.layout.extent(slot, None),
+            extent => Ok(extent),
+        }
     }
 
     /// The slot of the chunk that follows, if it is stored.
