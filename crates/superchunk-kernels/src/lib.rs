@@ -11,6 +11,7 @@
 //! | [`bytedelta`] | differences of neighbouring bytes, channel by channel |
 //! | [`delta`] | XOR against the previous word or a reference block |
 //! | [`truncate`] | clears low bits of words |
+//! | [`extremes`] | finds the least and the greatest number |
 //! | [`is_noise`] | tells what no codec can shorten |
 //! | [`copy_far`] | copies past the caches |
 //! | [`runs`] | finds buffers that repeat one byte or one item |
@@ -28,6 +29,7 @@ pub mod bytedelta;
 mod copy;
 pub mod cpu;
 pub mod delta;
+mod extremes;
 mod far;
 pub mod lz4;
 mod malformed;
@@ -38,6 +40,7 @@ pub mod runs;
 pub mod shuffle;
 pub mod truncate;
 
+pub use extremes::{Extremes, extremes};
 pub use far::copy_far;
 pub use malformed::Malformed;
 pub use noise::is_noise;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use superchunk_kernels::{Extremes, extremes};
+
 use super::bounds::{BoundRange, Bounds};
 use crate::dtype::{ByteOrder, DKind, DType, half};
 
@@ -32,7 +34,8 @@ macro_rules! integers {
             }
             fn bounds(bytes: &[u8]) -> Bounds {
                 let (items, _) = bytes.as_chunks::<{ size_of::<$rust>() }>();
-                let (min, max, _) = ends(items, <$rust>::from_le_bytes, <$rust>::MAX, <$rust>::MIN);
+                let start = [<$rust>::MAX, <$rust>::MIN];
+                let Extremes { min, max, .. } = extremes(items, <$rust>::from_le_bytes, start);
                 let range = (min <= max)
                     .then(|| BoundRange::Int { min: min.int(), max: max.int() });
                 Bounds { range, nulls: 0 }
@@ -68,11 +71,8 @@ macro_rules! floats {
             }
             fn bounds(bytes: &[u8]) -> Bounds {
                 let (items, _) = bytes.as_chunks::<{ size_of::<$rust>() }>();
-                let (min, max, nulls) =
-                    ends(items, <$rust>::from_le_bytes, <$rust>::INFINITY, <$rust>::NEG_INFINITY);
-                let range = (min <= max)
-                    .then(|| BoundRange::Float { min: min.into(), max: max.into() });
-                Bounds { range, nulls }
+                let start = [<$rust>::INFINITY, <$rust>::NEG_INFINITY];
+                float_bounds(extremes(items, <$rust>::from_le_bytes, start))
             }
             fn int(self) -> i128 {
                 0
@@ -127,9 +127,7 @@ impl Native for Half {
     }
     fn bounds(bytes: &[u8]) -> Bounds {
         let value = |b: [u8; 2]| half(u16::from_le_bytes(b));
-        let (min, max, nulls) = ends(bytes.as_chunks().0, value, f32::INFINITY, f32::NEG_INFINITY);
-        let range = (min <= max).then(|| BoundRange::Float { min: min.into(), max: max.into() });
-        Bounds { range, nulls }
+        float_bounds(extremes(bytes.as_chunks().0, value, [f32::INFINITY, f32::NEG_INFINITY]))
     }
     fn int(self) -> i128 {
         0
@@ -164,29 +162,11 @@ impl Native for Tick {
     }
 }
 
-/// The least and the greatest value, and how many are not equal to themselves. Eight run side by side, as
-/// the processor can.
-fn ends<T: Copy + PartialOrd, const N: usize>(
-    items: &[[u8; N]],
-    value: impl Fn([u8; N]) -> T,
-    highest: T,
-    lowest: T,
-) -> (T, T, u64) {
-    let (groups, rest) = items.as_chunks::<8>();
-    let (mut mins, mut maxs, mut odd) = ([highest; 8], [lowest; 8], [0u64; 8]);
-    let mut see = |group: &[[u8; N]]| {
-        for (((item, min), max), odd) in group.iter().zip(&mut mins).zip(&mut maxs).zip(&mut odd) {
-            let x = value(*item);
-            *min = if x < *min { x } else { *min };
-            *max = if x > *max { x } else { *max };
-            *odd += u64::from(x.partial_cmp(&x).is_none());
-        }
-    };
-    groups.iter().for_each(|group| see(group));
-    see(rest);
-    let min = mins.into_iter().fold(highest, |a, b| if b < a { b } else { a });
-    let max = maxs.into_iter().fold(lowest, |a, b| if b > a { b } else { a });
-    (min, max, odd.iter().sum())
+/// What the extremes of floats say; those that are no numbers count as nulls.
+fn float_bounds<T: Into<f64> + PartialOrd>(found: Extremes<T>) -> Bounds {
+    let Extremes { min, max, unordered: nulls } = found;
+    let range = (min <= max).then(|| BoundRange::Float { min: min.into(), max: max.into() });
+    Bounds { range, nulls }
 }
 
 /// Runs an expression with `T` being the native type of a column, or another one for types that are
