@@ -12,6 +12,15 @@ def remove(target):
         os.remove(target)
 
 
+def set_aside(target):
+    """Moves what may be there out of the way: removing it would slow down whoever makes files next (see rounds.rs)."""
+    number = 0
+    while os.path.exists(f"{target}.old{number}"):
+        number += 1
+    if os.path.exists(target):
+        os.rename(target, f"{target}.old{number}")
+
+
 def timed(work):
     """Seconds of processor and of wall time, and the result."""
     processor, wall = time.process_time(), time.perf_counter()

@@ -10,7 +10,7 @@ use superchunk::{DType, Error, OpenOptions, Result};
 
 use super::data::{Data, number};
 use super::{Appends, Outcome};
-use crate::rounds::Times;
+use crate::rounds::{Times, set_aside};
 
 /// Our side: the data, and the folder that holds it as a table.
 pub(super) struct Ours<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Ours<'a> {
 impl Ours<'_> {
     /// Makes the table from columns in memory; then tells its rows.
     pub(super) fn make(&self, durability: Durability, bounds: bool) -> Outcome {
-        let _ = std::fs::remove_dir_all(&self.path);
+        set_aside(&self.path)?;
         let (made, times) =
             Times::of(|| self.create(&self.path, 0..self.data.rows, durability, bounds));
         let rows = made.and_then(|()| Table::open(&self.path)).map_err(told)?.len();
@@ -31,7 +31,7 @@ impl Ours<'_> {
     /// Appends batches to a table that has one; then tells the sum of `price`.
     pub(super) fn append(&self, appends: Appends, durability: Durability) -> Outcome {
         let path = self.path.with_extension("append");
-        let _ = std::fs::remove_dir_all(&path);
+        set_aside(&path)?;
         self.create(&path, 0..appends.rows, Durability::Process, false).map_err(told)?;
         let work = || -> Result<()> {
             let options = OpenOptions::new().with_durability(durability);
