@@ -1,5 +1,6 @@
 """The operations of bcolz-zipline: every folder is named by its path and nothing stays open."""
 
+import datetime
 import json
 
 import bcolz
@@ -102,6 +103,16 @@ def bcolz_add_column(r, payload):
     table.flush()
 
 
+def bcolz_add_objects(r, payload):
+    """A column of Python objects: what JSON has, and a date for each {"date": "YYYY-MM-DD"}."""
+    objects = [datetime.date.fromisoformat(o["date"]) if type(o) is dict and "date" in o else o for o in r["objects"]]
+    column = numpy.empty(len(objects), dtype=object)
+    column[:] = objects
+    table = bcolz.open(r["path"], mode="a")
+    table.addcol(column, name=r["name"])
+    table.flush()
+
+
 def bcolz_remove_column(r, payload):
     table = bcolz.open(r["path"], mode="a")
     table.delcol(r["name"])
@@ -110,4 +121,4 @@ def bcolz_remove_column(r, payload):
 
 OPERATIONS = [bcolz_version, bcolz_make_array, bcolz_make_table, bcolz_read_array, bcolz_read_table,
               bcolz_sum_where, bcolz_append, bcolz_trim, bcolz_resize, bcolz_write, bcolz_set_attr,
-              bcolz_add_column, bcolz_remove_column]
+              bcolz_add_column, bcolz_add_objects, bcolz_remove_column]

@@ -57,8 +57,9 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
 }
 
 fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows) -> Outcome {
+    let known = rows.typed_columns();
     for column in &columns {
-        let found = rows.columns().iter().find(|found| found.name == column.name);
+        let found = known.iter().find(|found| found.name == column.name);
         let found = found.ok_or_else(|| lacks(&rows.name.clone().into(), &column.name))?;
         if found.dtype != column.dtype || found.row_shape != column.row_shape {
             let (name, theirs, ours) = (&column.name, &found.dtype, &column.dtype);

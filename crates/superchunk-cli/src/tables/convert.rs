@@ -9,6 +9,8 @@ use superchunk::{DKind, DType, npy};
 
 use super::files::FileSource;
 use super::infer::infer;
+use super::objects::Objects;
+use super::print::Shown;
 use super::records::{Records, TextForm};
 use super::sink::{Schema, Sink};
 use super::{Rows, print};
@@ -17,6 +19,7 @@ use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::location::Location;
 use crate::replace::{Scratch, replace};
+use crate::span::Span;
 use crate::target::Target;
 
 /// What a table becomes.
@@ -105,6 +108,9 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
     if request.made == Made::Csv && is_text {
         return Err(Failure::usage("text is made of tables, not of text"));
     }
+    if let (Feed::Rows(rows), false) = (&feed, request.made == Made::Csv) {
+        leave_objects_out(rows, &schema, context)?;
+    }
     if request.made == Made::B2nd {
         if schema.columns.len() != 1 {
             let help = "take one as PATH::COLUMN, or make a folder with --to columns";
@@ -115,10 +121,21 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
     Ok((feed, schema))
 }
 
+/// Tells that columns of objects are not in what is made; refuses if there are no others.
+fn leave_objects_out(rows: &Rows, schema: &Schema, context: &Context) -> Outcome {
+    let Some(refusal) = rows.objects().refusal() else { return Ok(()) };
+    if schema.columns.is_empty() {
+        let help = "make CSV of them, or print them with `cat --format jsonl`";
+        return Err(Failure::usage(refusal).with_help(help));
+    }
+    context.tell(&format!("left out: {refusal}"));
+    Ok(())
+}
+
 fn opened(location: &Location, dtypes: &[String], context: &Context) -> Outcome<(Feed, Schema)> {
     if let Some(rows) = Rows::open(location, context)? {
         let schema = Schema {
-            columns: rows.columns().to_vec(),
+            columns: rows.typed_columns(),
             rows: rows.rows(),
             is_array: rows.is_array(),
             attributes: rows.attributes(),
@@ -245,9 +262,14 @@ fn to_csv(
     context: &Context,
 ) -> Outcome {
     let Some(source) = feed.source() else { return Ok(()) };
+    let (columns, objects) = match feed {
+        Feed::Rows(rows) => (rows.columns(), rows.objects()),
+        _ => (schema.columns.as_slice(), Objects::none()),
+    };
+    let shown =
+        Shown { source: &*source, columns, objects: &objects, span: Span::all(schema.rows) };
     let failed = |error| target.failed(error);
-    let write =
-        |out: &mut dyn Write| print::csv_of(&*source, &schema.columns, out, &failed, context);
+    let write = |out: &mut dyn Write| print::csv_of(&shown, out, &failed, context);
     match target {
         Target::Stdout => write(&mut crate::output::text()),
         _ => target.write(request.force, write),

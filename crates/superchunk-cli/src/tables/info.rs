@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use superchunk::table::Column;
 use superchunk::{JsonStyle, Value};
 
+use super::objects::Objects;
 use super::{Rows, value_of};
 use crate::failure::Outcome;
 use crate::names::human;
@@ -24,13 +26,14 @@ pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
     for (name, value) in rows.attributes() {
         line("attribute", format!("{name} = {}", shortened(&value.to_text(JsonStyle::Spaced))));
     }
+    let objects = rows.objects();
     let mut table = Table::new(["column", "type", "row", "rows a chunk"]);
     for column in rows.columns() {
         let row = match column.row_shape.as_slice() {
             [] => "one value".to_owned(),
             sides => sides.iter().map(usize::to_string).collect::<Vec<_>>().join(" x "),
         };
-        let dtype = column.dtype.to_string();
+        let dtype = type_of(column, &objects);
         table.row([column.name.clone(), dtype, row, column.chunk_rows.to_string()]);
     }
     output::print(&(text + &table.render()))
@@ -43,10 +46,11 @@ pub(crate) fn summary_line(rows: &Rows, path: &Path) -> Outcome<(u64, u64, Strin
 }
 
 fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
+    let objects = rows.objects();
     let columns = rows.columns().iter().map(|column| {
         object([
             ("name", column.name.as_str().into()),
-            ("dtype", column.dtype.to_string().into()),
+            ("dtype", type_of(column, &objects).into()),
             ("row_shape", numbers(column.row_shape.iter().map(|side| *side as u64))),
             ("chunk_rows", column.chunk_rows.into()),
         ])
@@ -65,6 +69,11 @@ fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
         .with("metadata", Value::Map(attributes.collect()))
 }
 
+/// The type as NumPy calls it.
+fn type_of(column: &Column, objects: &Objects<'_>) -> String {
+    if objects.contain(&column.name) { "object".to_owned() } else { column.dtype.to_string() }
+}
+
 fn column_count(rows: &Rows) -> String {
     match rows.columns().len() {
         1 => "1 column".to_owned(),
@@ -73,7 +82,7 @@ fn column_count(rows: &Rows) -> String {
 }
 
 fn data_len(rows: &Rows) -> u64 {
-    let row: u64 = rows.columns().iter().map(|column| column.row_size() as u64).sum();
+    let row: u64 = rows.typed_columns().iter().map(|column| column.row_size() as u64).sum();
     row.saturating_mul(rows.rows())
 }
 

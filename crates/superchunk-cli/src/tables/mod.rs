@@ -7,6 +7,7 @@ mod convert;
 mod files;
 mod infer;
 mod info;
+mod objects;
 mod print;
 mod records;
 mod sink;
@@ -34,6 +35,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::span::Span;
 use array::ArraySource;
+use objects::Objects;
 
 /// A table, or an array as a table of one column.
 pub(crate) struct Rows {
@@ -69,7 +71,7 @@ impl Rows {
             Format::Blsk => open_blsk(path, &options)?,
             _ => return Ok(None),
         };
-        let columns = kept.columns();
+        let columns = kept.source().columns().to_vec();
         let name = path.display().to_string();
         let rows = Self { name, detected, kept, columns, is_picked: false };
         rows.only(location.inner.as_deref()).map(Some)
@@ -100,9 +102,25 @@ impl Rows {
         }
     }
 
-    /// The columns that are meant; those of Python objects, which have no type, are left out.
+    /// The columns that are meant. Those of [objects](Rows::objects) have no type that means something.
     pub(crate) fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// The columns that are meant and have a type.
+    pub(crate) fn typed_columns(&self) -> Vec<Column> {
+        let objects = self.objects();
+        let typed = self.columns.iter().filter(|column| !objects.contain(&column.name));
+        typed.cloned().collect()
+    }
+
+    /// Those of the columns that hold Python objects.
+    pub(crate) fn objects(&self) -> Objects<'_> {
+        match &self.kept {
+            Kept::Table(table) => Objects::among(&self.columns, |name| table.array(name).ok()),
+            Kept::Array(array) => Objects::among(&self.columns, |_| Some(array)),
+            Kept::BlskTable(_) | Kept::BlskArray(_) => Objects::none(),
+        }
     }
 
     /// What gives the rows; it has all columns.
@@ -147,15 +165,6 @@ impl Kept {
             Self::Array(array) => Box::new(ArraySource::of_bcolz(array)),
             Self::BlskArray(array) => Box::new(ArraySource::of_blsk(array)),
         }
-    }
-
-    fn columns(&self) -> Vec<Column> {
-        let mut columns = self.source().columns().to_vec();
-        if let Self::Table(table) = self {
-            columns
-                .retain(|column| table.array(&column.name).is_ok_and(|array| !array.is_object()));
-        }
-        columns
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use superchunk::table::{Batch, Column, Source, scan};
 use superchunk::{DKind, Value};
 
+use super::objects::Objects;
 use super::{ColumnView, Rows, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -59,30 +60,34 @@ pub(crate) struct Wanted<'a> {
 /// Prints rows.
 pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &Context) -> Outcome {
     let span = span_of(rows, wanted.slice)?;
-    print(&*rows.source(), rows.columns(), span, wanted, form, context)
+    let (source, objects) = (rows.source(), rows.objects());
+    let shown = Shown { source: &*source, columns: rows.columns(), objects: &objects, span };
+    print(&shown, wanted, form, context)
 }
 
-/// Prints these rows of whoever has them.
+/// Rows to print, whoever has them.
+pub(super) struct Shown<'a> {
+    pub(super) source: &'a dyn Source,
+    /// The columns that there are to choose from.
+    pub(super) columns: &'a [Column],
+    pub(super) objects: &'a Objects<'a>,
+    pub(super) span: Span,
+}
+
+/// Prints rows.
 pub(super) fn print(
-    source: &dyn Source,
-    known: &[Column],
-    span: Span,
+    shown: &Shown<'_>,
     wanted: Wanted<'_>,
     form: TableForm,
     context: &Context,
 ) -> Outcome {
+    let Shown { source, columns: known, objects, span } = shown;
     let views = match wanted.columns {
         Some(text) => ColumnView::parse(text, known)?,
         None => ColumnView::all(known),
     };
-    let mut names: Vec<&str> = Vec::new();
-    for view in &views {
-        if !names.contains(&view.name.as_str()) {
-            names.push(&view.name);
-        }
-    }
-    let mut scan = scan(source)
-        .columns(names)
+    let mut scan = scan(*source)
+        .columns(scanned(&views, objects))
         .rows(span.start..span.stop)
         .executor(context.executor())
         .limits(context.limits());
@@ -92,51 +97,74 @@ pub(super) fn print(
     if span.step == 1 {
         scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
     }
-    let find = |view: &ColumnView| known.iter().find(|column| column.name == view.name);
-    let is_number = views.iter().map(|view| find(view).is_some_and(|found| view.is_number(found)));
-    let columns: Vec<&Column> = views.iter().filter_map(find).collect();
-    let mut printer = RowPrinter::new(
-        output::text(),
-        &Failure::stdout,
-        form,
-        &views,
-        is_number.collect(),
-        &columns,
-    );
+    let mut printer = RowPrinter::new(output::text(), &Failure::stdout, form, &views, shown);
     let mut left = wanted.most.unwrap_or(u64::MAX);
     for batch in scan.batches()? {
         let batch = batch?;
         let stepped = |row: u64| (row - span.start).is_multiple_of(span.step);
-        for (index, _) in batch.row_numbers().enumerate().filter(|(_, row)| stepped(*row)) {
+        for (index, row) in batch.row_numbers().enumerate().filter(|(_, row)| stepped(*row)) {
             if left == 0 {
                 return printer.finish();
             }
             left -= 1;
-            printer.row(&batch, index)?;
+            printer.row(&batch, index, row)?;
         }
     }
     printer.finish()
 }
 
-/// Writes all rows of some columns as CSV.
+/// Writes all rows as CSV.
 pub(super) fn csv_of(
-    source: &dyn Source,
-    columns: &[Column],
+    shown: &Shown<'_>,
     out: &mut dyn Write,
     failed: &dyn Fn(io::Error) -> Failure,
     context: &Context,
 ) -> Outcome {
-    let views = ColumnView::all(columns);
-    let names = columns.iter().map(|column| column.name.as_str());
-    let is_number = vec![false; columns.len()];
-    let listed: Vec<&Column> = columns.iter().collect();
-    let mut printer = RowPrinter::new(out, failed, TableForm::Csv, &views, is_number, &listed);
-    let scan = scan(source).columns(names).executor(context.executor()).limits(context.limits());
+    let views = ColumnView::all(shown.columns);
+    let mut printer = RowPrinter::new(out, failed, TableForm::Csv, &views, shown);
+    let scan = scan(shown.source)
+        .columns(scanned(&views, shown.objects))
+        .executor(context.executor())
+        .limits(context.limits());
     for batch in scan.batches()? {
         let batch = batch?;
-        (0..batch.len()).try_for_each(|index| printer.row(&batch, index))?;
+        let mut numbers = batch.row_numbers().enumerate();
+        numbers.try_for_each(|(index, row)| printer.row(&batch, index, row))?;
     }
     printer.finish()
+}
+
+/// The columns that a scan reads for some views, each once.
+fn scanned<'v>(views: &'v [ColumnView], objects: &Objects<'_>) -> Vec<&'v str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in views.iter().map(|view| view.name.as_str()) {
+        if !names.contains(&name) && !objects.contain(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// What the cells of a column are to readers of JSON, and on which side they are lined up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CellKind {
+    Number,
+    Truth,
+    Text,
+    /// Its text is JSON, where JSON is wanted.
+    Object,
+}
+
+impl CellKind {
+    fn of(view: &ColumnView, shown: &Shown<'_>) -> Self {
+        let column = shown.columns.iter().find(|column| column.name == view.name);
+        match column {
+            _ if shown.objects.contain(&view.name) => Self::Object,
+            Some(column) if view.is_number(column) => Self::Number,
+            Some(column) if column.dtype.kind() == DKind::Bool => Self::Truth,
+            _ => Self::Text,
+        }
+    }
 }
 
 struct RowPrinter<'a, W: Write> {
@@ -144,9 +172,9 @@ struct RowPrinter<'a, W: Write> {
     failed: &'a dyn Fn(io::Error) -> Failure,
     form: TableForm,
     views: &'a [ColumnView],
-    is_number: Vec<bool>,
-    /// Whether values are truths, which JSON has.
-    is_bool: Vec<bool>,
+    objects: &'a Objects<'a>,
+    /// Of each view.
+    kinds: Vec<CellKind>,
     /// Rows that wait until the widths are known.
     waiting: Vec<Vec<String>>,
     widths: Option<Vec<usize>>,
@@ -159,18 +187,23 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         failed: &'a dyn Fn(io::Error) -> Failure,
         form: TableForm,
         views: &'a [ColumnView],
-        is_number: Vec<bool>,
-        columns: &[&Column],
+        shown: &'a Shown<'a>,
     ) -> Self {
-        let is_bool = columns.iter().map(|column| column.dtype.kind() == DKind::Bool).collect();
-        let (waiting, widths) = (Vec::new(), None);
-        Self { out, failed, form, views, is_number, is_bool, waiting, widths, count: 0 }
+        let kinds = views.iter().map(|view| CellKind::of(view, shown)).collect();
+        let (waiting, widths, objects) = (Vec::new(), None, shown.objects);
+        Self { out, failed, form, views, objects, kinds, waiting, widths, count: 0 }
     }
 
-    fn row(&mut self, batch: &Batch, index: usize) -> Outcome {
+    /// Prints the row that stands in a batch at `index` and in the table at `row`.
+    fn row(&mut self, batch: &Batch, index: usize, row: u64) -> Outcome {
+        let in_json = matches!(self.form, TableForm::Json | TableForm::Jsonl);
         let mut cells = Vec::with_capacity(self.views.len());
         for view in self.views {
-            cells.push(view.text(batch.column(&view.name)?, index));
+            cells.push(match self.objects.get(&view.name, row) {
+                Some(object) if in_json => object?.to_json(),
+                Some(object) => object?.to_text(),
+                None => view.text(batch.column(&view.name)?, index),
+            });
         }
         self.count += 1;
         let line = match self.form {
@@ -233,11 +266,11 @@ impl<'a, W: Write> RowPrinter<'a, W> {
 
     fn line_up(&self, cells: &[String], widths: &[usize]) -> String {
         let mut line = String::new();
-        for ((cell, width), is_number) in cells.iter().zip(widths).zip(&self.is_number) {
+        for ((cell, width), kind) in cells.iter().zip(widths).zip(&self.kinds) {
             let gap = if line.is_empty() { "" } else { "  " };
-            let _ = match is_number {
-                true => write!(line, "{gap}{cell:>width$}"),
-                false => write!(line, "{gap}{cell:<width$}"),
+            let _ = match kind {
+                CellKind::Number => write!(line, "{gap}{cell:>width$}"),
+                _ => write!(line, "{gap}{cell:<width$}"),
             };
         }
         format!("{}\n", line.trim_end())
@@ -249,16 +282,16 @@ impl<'a, W: Write> RowPrinter<'a, W> {
 
     fn markdown_heading(&self) -> String {
         let names = markdown(self.views.iter().map(|view| view.heading.as_str()));
-        let rule = |is_number: &bool| if *is_number { "---:" } else { "---" };
-        names + &markdown(self.is_number.iter().map(rule))
+        let rule = |kind: &CellKind| if *kind == CellKind::Number { "---:" } else { "---" };
+        names + &markdown(self.kinds.iter().map(rule))
     }
 
     fn object(&self, cells: &[String]) -> String {
-        let kinds = self.is_number.iter().zip(&self.is_bool);
-        let fields = self.views.iter().zip(cells).zip(kinds).map(|((view, cell), kind)| {
+        let fields = self.views.iter().zip(cells).zip(&self.kinds).map(|((view, cell), kind)| {
             let value = match kind {
-                (true, _) if cell.parse::<f64>().is_ok_and(f64::is_finite) => cell.clone(),
-                (_, true) => cell.to_lowercase(),
+                CellKind::Number if cell.parse::<f64>().is_ok_and(f64::is_finite) => cell.clone(),
+                CellKind::Truth => cell.to_lowercase(),
+                CellKind::Object => cell.clone(),
                 _ => Value::from(cell.as_str()).to_json(),
             };
             format!("{}: {value}", Value::from(view.heading.as_str()).to_json())

@@ -2,7 +2,8 @@
 
 use superchunk::table::{Aggregate, Measure, Source, scan};
 
-use super::print::{TableForm, Wanted, print};
+use super::objects::Objects;
+use super::print::{Shown, TableForm, Wanted, print};
 use super::{Rows, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -50,7 +51,13 @@ pub(crate) fn show_totals(
     }
     let groups = scan.group_by(&by, &measures)?;
     let wanted = Wanted { condition: None, slice: None, ..wanted };
-    print(&groups, groups.columns(), Span::all(groups.rows()), wanted, form, context)
+    let shown = Shown {
+        source: &groups,
+        columns: groups.columns(),
+        objects: &Objects::none(),
+        span: Span::all(groups.rows()),
+    };
+    print(&shown, wanted, form, context)
 }
 
 /// `sum(volume),mean(close)`; the word `count` alone is the number of rows, which is always told.

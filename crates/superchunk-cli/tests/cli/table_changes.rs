@@ -168,3 +168,40 @@ fn damaged_chunks_of_columns_are_found() {
     assert_eq!(said.code, Some(3), "{}{}", said.text(), said.stderr);
     assert!(format!("{}{}", said.text(), said.stderr).contains("volume"), "{}", said.text());
 }
+
+/// A table that bcolz has given a column of Python objects.
+fn with_objects(json: &str) -> Shell {
+    let shell = with_csv();
+    let path = shell.path("quotes.bcolz");
+    LegacyPeer::spawn().bcolz_add_objects(&path, "note", json).unwrap();
+    shell
+}
+
+#[test]
+fn columns_of_python_objects_are_shown_and_become_text() {
+    let shell = with_objects(r#"["a, b", {"date": "2024-02-29"}, {"k": [1, null, true]}]"#);
+    let said = shell.run("cat quotes.bcolz --cols volume,note --format jsonl").succeeds();
+    let lines: Vec<&str> = said.text().lines().collect();
+    assert_eq!(lines[0], r#"{"volume": 10, "note": "a, b"}"#);
+    // A date is no plain value, and a pickle is never run.
+    let pickle = lines[1].strip_prefix(r#"{"volume": -20, "note": "<pickle of "#);
+    assert!(pickle.is_some_and(|rest| rest.ends_with(r#" bytes>"}"#)), "{}", lines[1]);
+    assert_eq!(lines[2], r#"{"volume": 30, "note": {"k": [1, null, true]}}"#);
+    let said = shell.run("cat quotes.bcolz --where volume>0 --cols note --format csv").succeeds();
+    assert_eq!(said.text(), "note\n\"a, b\"\n\"{\"\"k\"\": [1, null, true]}\"\n");
+    shell.run("convert quotes.bcolz again.csv").succeeds();
+    let text = String::from_utf8(shell.read("again.csv")).unwrap();
+    assert!(text.contains("True,\"a, b\"\n"), "{text}");
+    let said = shell.run("info quotes.bcolz").succeeds();
+    assert!(said.text().contains("6 columns") && said.text().contains("object"), "{}", said.text());
+}
+
+#[test]
+fn what_has_no_type_is_not_left_out_in_silence() {
+    let shell = with_objects("[1, 2, 3]");
+    let said = shell.run("convert quotes.bcolz quotes.blsk").succeeds();
+    let told = "left out: column `note` holds Python objects";
+    assert!(said.stderr.contains(told), "{}", said.stderr);
+    let said = shell.run("convert quotes.bcolz::note note.npy");
+    assert!(said.code == Some(2) && said.stderr.contains("column `note` holds Python objects"));
+}

@@ -168,6 +168,13 @@ impl LegacyPeer {
         self.talk.ask("bcolz_add_column", arguments, &[bytes]).map(drop)
     }
 
+    /// Adds a column of Python objects to a table, those of a list in JSON; `{"date": "2024-02-29"}` becomes a date.
+    pub fn bcolz_add_objects(&mut self, path: &Path, name: &str, json: &str) -> Reply<()> {
+        let objects: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let arguments = json!({"path": text_of(path)?, "name": name, "objects": objects});
+        self.talk.ask("bcolz_add_objects", arguments, &[]).map(drop)
+    }
+
     /// Removes a column of a table.
     pub fn bcolz_remove_column(&mut self, path: &Path, name: &str) -> Reply<()> {
         let arguments = json!({"path": text_of(path)?, "name": name});
