@@ -215,15 +215,20 @@ impl Header {
         Geometry::new(self.nbytes, self.blocksize)
     }
 
+    /// Refuses a chunk that stands for one elsewhere.
+    #[inline]
+    pub(crate) fn check_not_lazy(&self) -> Result<()> {
+        if !self.lazy {
+            return Ok(());
+        }
+        let words = "this is a lazy chunk, whose blocks are elsewhere: read it through LazyChunk";
+        Err(Error::invalid(words).at("chunk", "blosc2_flags", 31))
+    }
+
     /// Refuses a buffer that is shorter than the chunk, and cuts what follows it.
     #[inline]
     pub(crate) fn whole_chunk<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8]> {
-        if self.lazy {
-            return Err(Error::invalid(
-                "this is a lazy chunk, whose blocks are elsewhere: read it through LazyChunk",
-            )
-            .at("chunk", "blosc2_flags", 31));
-        }
+        self.check_not_lazy()?;
         bytes.get(..self.cbytes).ok_or_else(|| {
             let found = bytes.len();
             Error::truncated(format!("the chunk has {} bytes, {found} are here", self.cbytes))

@@ -43,6 +43,7 @@ impl LazyChunk {
     /// `chunk_number` and `offset` say where the chunk is stored.
     pub fn new(prefix: &[u8], chunk_number: i32, offset: i64) -> Result<Self> {
         let header = Header::parse(prefix)?;
+        header.check_not_lazy()?;
         let block_lens = match header.content {
             Content::Blocks | Content::VariableBlocks => {
                 let layout = Layout::parse(&header, prefix)?.with_extents()?;

@@ -26,7 +26,7 @@ const SEGMENT: usize = 256;
 const MIN_GAIN: u64 = 6;
 /// No more bytes than this are looked at; larger inputs are thinned out by whole samples.
 const MAX_ANALYSED: usize = 1 << 20;
-/// Base-2 logarithm of the number of cells in the table of words.
+/// Base-2 logarithm of the number of cells in the table of words, at most.
 const TABLE_BITS: u32 = 18;
 /// What readers take for the start of a trained dictionary.
 const TRAINED_MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
@@ -87,15 +87,20 @@ struct Cell {
 /// The counted words.
 struct WordTable {
     cells: Vec<Cell>,
+    /// The top bits of a hash are the number of a cell; this moves the others out.
+    shift: u32,
 }
 
 impl WordTable {
     /// Counts the words of `samples`.
     fn count(samples: &[&[u8]]) -> Self {
-        let mut table = Self { cells: vec![Cell::default(); 1 << TABLE_BITS] };
+        // Two cells a word are enough; a small input shall not pay for a large one.
+        let words: usize = samples.iter().map(|sample| sample.len()).sum();
+        let bits = (2 * words).next_power_of_two().trailing_zeros().clamp(1, TABLE_BITS);
+        let mut table = Self { cells: vec![Cell::default(); 1 << bits], shift: u64::BITS - bits };
         for (index, sample) in (1_u32..).zip(samples) {
             for word in words_of(sample) {
-                let Some(cell) = table.cells.get_mut(cell_of(word)) else { continue };
+                let Some(cell) = table.cell(word) else { continue };
                 if cell.word != word || cell.samples == 0 {
                     // A word seen in one sample only gives way, one that was repeated stays.
                     if cell.samples > 1 {
@@ -113,7 +118,7 @@ impl WordTable {
 
     /// The gain of adding `word` to the window: nothing if it is there already.
     fn enter(&mut self, word: u64) -> u64 {
-        match self.cells.get_mut(cell_of(word)) {
+        match self.cell(word) {
             Some(cell) if cell.word == word => {
                 cell.in_window += 1;
                 if cell.in_window == 1 { cell.gain() } else { 0 }
@@ -124,7 +129,7 @@ impl WordTable {
 
     /// The gain lost when an occurrence of `word` leaves the window.
     fn leave(&mut self, word: u64) -> u64 {
-        match self.cells.get_mut(cell_of(word)) {
+        match self.cell(word) {
             Some(cell) if cell.word == word => {
                 cell.in_window = cell.in_window.saturating_sub(1);
                 if cell.in_window == 0 { cell.gain() } else { 0 }
@@ -133,10 +138,16 @@ impl WordTable {
         }
     }
 
+    /// The cell for a word: the top bits of a multiplicative hash.
+    fn cell(&mut self, word: u64) -> Option<&mut Cell> {
+        let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.cells.get_mut(usize::try_from(hash >> self.shift).ok()?)
+    }
+
     /// Makes the words of a chosen segment worth nothing.
     fn spend(&mut self, segment: &[u8]) {
         for word in words_of(segment) {
-            if let Some(cell) = self.cells.get_mut(cell_of(word)).filter(|cell| cell.word == word) {
+            if let Some(cell) = self.cell(word).filter(|cell| cell.word == word) {
                 cell.samples = 1;
             }
         }
@@ -207,12 +218,6 @@ fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes
         .windows(WORD)
         .map(|word| word.first_chunk::<WORD>().map_or(0, |word| u64::from_le_bytes(*word)))
-}
-
-/// The table's cell for a word: the top bits of a multiplicative hash.
-fn cell_of(word: u64) -> usize {
-    let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    usize::try_from(hash >> (u64::BITS - TABLE_BITS)).unwrap_or(0)
 }
 
 #[cfg(test)]

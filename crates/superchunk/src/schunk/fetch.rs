@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 const PREFIX: u64 = 8192;
 /// The bytes of the longer of the two headers that a chunk may have.
 const LONGEST_HEADER: u64 = 32;
-/// The most that is taken for a block before its bytes are seen to exist.
+/// The most that is taken for a block, or for block starts, before their bytes are seen to exist.
 const LARGE_BLOCK: usize = 1 << 20;
 /// The first read of a chunk of unknown length.
 const FIRST_GUESS: usize = 64 * 1024;
@@ -151,7 +151,7 @@ impl SuperChunk {
             return self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk));
         }
         let here = match here < prefix {
-            true => self.read_more(slot, buffer, here, prefix)?.len(),
+            true => self.read_prefix(slot, buffer, here, prefix)?.len(),
             false => here,
         };
         match LazyChunk::new(buffer.get(..here).unwrap_or_default(), 0, 0) {
@@ -257,6 +257,26 @@ impl SuperChunk {
             buffer.get(..found).unwrap_or_default()
         };
         split(len, here)
+    }
+
+    /// [`read_more`](Self::read_more), up to where a header says that the block starts end: one that claims many of them
+    /// gets memory as their bytes come.
+    pub(super) fn read_prefix<'b>(
+        &self,
+        slot: u64,
+        buffer: &'b mut Vec<u8>,
+        from: usize,
+        to: usize,
+    ) -> Result<&'b [u8]> {
+        let mut found = from;
+        while found < to {
+            let end = to.min(found.saturating_mul(2).max(LARGE_BLOCK));
+            found = self.read_more(slot, buffer, found, end)?.len();
+            if found < end {
+                break;
+            }
+        }
+        Ok(buffer.get(..found).unwrap_or_default())
     }
 
     /// Makes `buffer`, which begins with the first `from` bytes of a chunk, begin with the first `to`,

@@ -38,7 +38,7 @@ impl SuperChunk {
         let here = match here < prefix && Self::is_vl(&header) {
             true => {
                 self.limits.check_decoded(prefix)?;
-                self.read_more(slot, buffer, here, prefix)?
+                self.read_prefix(slot, buffer, here, prefix)?
             }
             false => buffer.get(..here).unwrap_or_default(),
         };
