@@ -12,7 +12,7 @@
 //! | [`delta`] | XOR against the previous word or a reference block |
 //! | [`truncate`] | clears low bits of words |
 //! | [`extremes`] | finds the least and the greatest number |
-//! | [`is_noise`] | tells what no codec can shorten |
+//! | [`is_noise`], [`repetitions`] | tells what no codec can shorten, and what repeats itself |
 //! | [`copy_far`] | copies past the caches |
 //! | [`runs`] | finds buffers that repeat one byte or one item |
 //! | [`lz4`] | LZ4 blocks: fast encoder, high-compression encoder, decoder |
@@ -43,4 +43,4 @@ pub mod truncate;
 pub use extremes::{Extremes, extremes};
 pub use far::copy_far;
 pub use malformed::Malformed;
-pub use noise::is_noise;
+pub use noise::{is_noise, repetitions};

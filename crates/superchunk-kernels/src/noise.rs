@@ -35,7 +35,7 @@ const TABLE_BITS: u32 = 12;
 pub fn is_noise(src: &[u8]) -> bool {
     src.len() >= MIN_LEN
         && WINDOWS.iter().all(|&windows| has_flat_counts(src, windows))
-        && !repeats(src)
+        && repetitions(src) <= CHANCE
 }
 
 /// Whether bytes and differences of neighbours in so many windows are as frequent as those of dice.
@@ -64,11 +64,12 @@ fn is_flat(counts: &[u32; 256], total: usize) -> bool {
     squares * 256 < (total as u64 + 368) * total as u64
 }
 
-/// Whether strings of 8 bytes come again. Every [`STRIDE`]th place is remembered, every place that is
-/// one byte further apart looked up: so a string that comes again is found once in [`STRIDE`] times,
+/// How many strings of 8 bytes were found to come again. Every 16th place is remembered, every place that is
+/// one byte further apart looked up: so a string that comes again is found once in 16 times,
 /// whatever the distance.
+#[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "a position too large is only not found")]
-fn repeats(src: &[u8]) -> bool {
+pub fn repetitions(src: &[u8]) -> usize {
     let mut table = [u32::MAX; 1 << TABLE_BITS];
     let word_at = |at: usize| src.get(at..).and_then(|rest| rest.first_chunk::<8>());
     let slot_of = |word: &[u8; 8]| {
@@ -87,7 +88,7 @@ fn repeats(src: &[u8]) -> bool {
         let Some(word) = word_at(at) else { break };
         found += usize::from(word_at(table[slot_of(word)] as usize) == Some(word));
     }
-    found > CHANCE
+    found
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use superchunk_kernels::shuffle;
 
+use super::effort::{Effort, Ways};
 use super::header::Header;
 use super::stream::{self, Stream};
 use super::worker::Worker;
 use crate::block_shape::BlockShape;
-use crate::codecs::Method;
+use crate::codecs::{CodecState, Method};
 use crate::error::{Error, Result};
 use crate::filters::{Pipeline, Reference, Setting, scratch};
 use crate::registry::Registry;
@@ -252,9 +253,7 @@ pub(super) struct Plain<'a> {
 /// What the blocks of a chunk have in common when they are written.
 pub(super) struct BlockWriter<'a> {
     pub(super) pipeline: &'a Pipeline,
-    pub(super) method: &'a Method,
-    pub(super) dict: &'a [u8],
-    pub(super) level: u8,
+    pub(super) effort: Effort<'a>,
     pub(super) runs_allowed: bool,
 }
 
@@ -265,8 +264,39 @@ impl BlockWriter<'_> {
         &self,
         worker: &mut Worker,
         block: &Plain<'_>,
+        ways: &Ways,
         hold: bool,
         out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        self.encode_by(worker, block, hold, out, |codec, number, plane, coded| {
+            self.effort.compress(ways, codec, number, plane, coded)
+        })
+    }
+
+    /// The same with `hold`, and notes the ways for other blocks.
+    pub(super) fn explore(
+        &self,
+        worker: &mut Worker,
+        block: &Plain<'_>,
+        ways: &mut Ways,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let mut spare = std::mem::take(&mut worker.block);
+        let held = self.encode_by(worker, block, true, out, |codec, number, plane, coded| {
+            let place = (number, block.stream_count);
+            self.effort.explore(ways, codec, place, (plane, coded), &mut spare)
+        });
+        worker.block = spare;
+        held
+    }
+
+    fn encode_by(
+        &self,
+        worker: &mut Worker,
+        block: &Plain<'_>,
+        hold: bool,
+        out: &mut Vec<u8>,
+        mut compress: impl FnMut(&mut CodecState, usize, &[u8], &mut [u8]) -> Result<Option<usize>>,
     ) -> Result<bool> {
         let Worker { codec, streams, a, b, .. } = worker;
         let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
@@ -277,7 +307,7 @@ impl BlockWriter<'_> {
             let shorter = stream::write_short(plane, self.runs_allowed, out, |plane, out| {
                 // As long as the plane itself would mean "raw": codec output must be shorter.
                 let coded = scratch(streams, plane.len() - 1);
-                let len = codec.compress(self.method, self.level, self.dict, plane, coded)?;
+                let len = compress(codec, number, plane, coded)?;
                 let coded = len.and_then(|len| coded.get(..len));
                 out.extend_from_slice(coded.unwrap_or_default());
                 Ok(coded.is_some())

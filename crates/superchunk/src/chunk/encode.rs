@@ -2,6 +2,7 @@
 
 use super::block::{BlockWriter, Plain};
 use super::dict;
+use super::effort::{Effort, Ways, first_of, group_of};
 use super::geometry::Geometry;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
 use super::special;
@@ -38,12 +39,16 @@ pub struct Encoder {
     pub(super) method: Method,
     pub(super) workers: Vec<Worker>,
     pub(super) blocks: Vec<Encoded>,
+    /// The first block of each group.
+    explored: Vec<Encoded>,
 }
 
 /// The streams of one block, waiting to be put in order.
 #[derive(Default)]
 pub(super) struct Encoded {
     pub(super) streams: Vec<u8>,
+    /// How other blocks are to be compressed, if that was to be found out.
+    ways: Ways,
     /// Nothing made it shorter: it has no streams yet.
     held: bool,
     outcome: Option<Error>,
@@ -68,6 +73,7 @@ impl Encoder {
             options: options.clone(),
             workers: Vec::new(),
             blocks: Vec::new(),
+            explored: Vec::new(),
         })
     }
 
@@ -186,9 +192,20 @@ impl Encoder {
         let executor = &self.options.executor;
         let threads = worker::useful_threads(executor, count, src.len());
         let workers = worker::at_least(&mut self.workers, threads);
+        let groups = writer.effort.groups(count, plain_blocks.streams);
+        let explore = |worker: &mut Worker, group: usize, to: &mut Encoded| {
+            writer.explore(worker, &block_at(first_of(group)), &mut to.ways, &mut to.streams)
+        };
+        let explored = match groups {
+            0 => &[],
+            _ => encode_all(executor, workers, &mut self.explored, groups, explore)?,
+        };
+        let encode = |worker: &mut Worker, block: usize, hold, out: &mut Vec<u8>| {
+            encode_as_explored(&writer, explored, worker, (block, &block_at(block)), hold, out)
+        };
         if threads > 1 {
-            encode_all(executor, workers, &mut self.blocks, count, |worker, block, out| {
-                writer.encode(worker, &block_at(block), true, out)
+            encode_all(executor, workers, &mut self.blocks, count, |worker, block, to| {
+                encode(worker, block, true, &mut to.streams)
             })?;
         }
         let Some(worker) = workers.first_mut() else { return Ok(false) };
@@ -204,7 +221,7 @@ impl Encoder {
                     out.extend_from_slice(&encoded.streams);
                     encoded.held
                 }
-                _ => writer.encode(worker, &block_at(block), held == block, out)?,
+                _ => encode(worker, block, held == block, out)?,
             };
             if raw && held == block {
                 held += 1;
@@ -291,7 +308,28 @@ pub(super) fn block_writer<'a>(
     dict: &'a [u8],
 ) -> BlockWriter<'a> {
     let runs_allowed = options.format == ChunkFormat::Blosc2;
-    BlockWriter { pipeline, method, dict, level: options.level, runs_allowed }
+    let effort = Effort { method, level: options.level, dict };
+    BlockWriter { pipeline, effort, runs_allowed }
+}
+
+/// Appends the streams of a block in the way that the first of its group has shown, or of the first one itself.
+fn encode_as_explored(
+    writer: &BlockWriter<'_>,
+    explored: &[Encoded],
+    worker: &mut Worker,
+    (number, block): (usize, &Plain<'_>),
+    hold: bool,
+    out: &mut Vec<u8>,
+) -> Result<bool> {
+    let group = group_of(number, explored.len());
+    match group.and_then(|(group, is_first)| Some((explored.get(group)?, is_first))) {
+        Some((first, true)) => {
+            out.extend_from_slice(&first.streams);
+            Ok(first.held)
+        }
+        Some((first, false)) => writer.encode(worker, block, &first.ways, hold, out),
+        None => writer.encode(worker, block, &Ways::default(), hold, out),
+    }
 }
 
 /// The streams of a full block.
@@ -328,7 +366,7 @@ pub(super) fn encode_all<'b>(
     workers: &mut [Worker],
     blocks: &'b mut Vec<Encoded>,
     count: usize,
-    encode: impl Fn(&mut Worker, usize, &mut Vec<u8>) -> Result<bool> + Sync,
+    encode: impl Fn(&mut Worker, usize, &mut Encoded) -> Result<bool> + Sync,
 ) -> Result<&'b [Encoded]> {
     if blocks.len() < count {
         blocks.resize_with(count, Encoded::default);
@@ -336,7 +374,8 @@ pub(super) fn encode_all<'b>(
     let blocks = blocks.get_mut(..count).unwrap_or_default();
     executor.for_each(workers, blocks, |worker, block, encoded| {
         encoded.streams.clear();
-        let held = encode(worker, block, &mut encoded.streams);
+        encoded.ways = Ways::default();
+        let held = encode(worker, block, encoded);
         encoded.held = matches!(held, Ok(true));
         encoded.outcome = held.err();
     });

@@ -10,6 +10,7 @@
 mod block;
 mod decode;
 mod dict;
+mod effort;
 mod encode;
 mod flags;
 mod geometry;

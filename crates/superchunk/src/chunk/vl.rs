@@ -14,7 +14,8 @@ use std::ops::Range;
 use super::block::{BlockReader, BlockWriter};
 use super::decode::Decoder;
 use super::dict;
-use super::encode::{Encoder, encode_all, put_i32};
+use super::effort::{Effort, Ways};
+use super::encode::{Encoded, Encoder, encode_all, put_i32};
 use super::header::{Content, Header, VERSION_VL};
 use super::layout::{MAX_DICTIONARY, bstarts_end, dictionary};
 use super::stream::Stream;
@@ -66,9 +67,7 @@ impl Encoder {
         }
         let writer = BlockWriter {
             pipeline: &self.pipeline,
-            method: &self.method,
-            dict: &dict,
-            level: self.options.level,
+            effort: Effort { method: &self.method, level: self.options.level, dict: &dict },
             runs_allowed: false,
         };
         let executor = &self.options.executor;
@@ -84,9 +83,9 @@ impl Encoder {
                 writer.encode_vl(worker, block, out)?;
             }
         } else {
-            let encode = |worker: &mut Worker, index: usize, out: &mut Vec<u8>| {
+            let encode = |worker: &mut Worker, index: usize, to: &mut Encoded| {
                 let block = blocks.get(index).copied().unwrap_or_default();
-                writer.encode_vl(worker, block, out).map(|()| false)
+                writer.encode_vl(worker, block, &mut to.streams).map(|()| false)
             };
             let count = blocks.len();
             let encoded = encode_all(executor, workers, &mut self.blocks, count, encode)?;
@@ -107,9 +106,9 @@ impl BlockWriter<'_> {
         let filtered = self.pipeline.forward(Reference::Itself, block, a, b)?;
         out.extend(wire::stored(block.len())?.to_le_bytes());
         let coded = scratch(streams, filtered.len() - 1);
-        let len = match self.level {
+        let len = match self.effort.level {
             0 => None,
-            level => codec.compress(self.method, level, self.dict, filtered, coded)?,
+            _ => self.effort.compress(&Ways::default(), codec, 0, filtered, coded)?,
         };
         let coded = len.filter(|len| *len > 0).and_then(|len| coded.get(..len));
         out.extend_from_slice(coded.unwrap_or(filtered));

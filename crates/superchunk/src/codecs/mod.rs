@@ -3,6 +3,7 @@
 //! A codec turns one stream into fewer bytes, or says that it cannot (the stream is then stored
 //! raw). Decoding fills the given buffer exactly or fails; it never writes past it.
 
+mod light;
 mod ndlz;
 #[cfg(feature = "snappy")]
 mod snappy;
@@ -14,6 +15,7 @@ mod zlib;
 #[cfg(feature = "zstd")]
 mod zstd;
 
+pub(crate) use light::{Light, lighter};
 pub(crate) use state::CodecState;
 pub(crate) use train::pick_dictionary_content;
 pub(crate) use wire_id::CodecId;

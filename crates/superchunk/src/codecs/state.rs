@@ -2,7 +2,7 @@
 
 use superchunk_kernels::{blosclz, is_noise, lz4};
 
-use super::{Method, ndlz};
+use super::{Light, Method, ndlz};
 use crate::error::{Error, Result};
 
 /// What one worker keeps between streams. Results never depend on it.
@@ -56,6 +56,32 @@ impl CodecState {
             },
             Method::User { codec, meta } => codec.compress(*meta, src, dst)?,
         })
+    }
+
+    /// Compresses one stream in a lighter way; `None` when it does not fit `dst`.
+    #[cfg_attr(
+        not(any(feature = "zlib", feature = "zstd")),
+        allow(unused_variables, reason = "codecs that are not built in have no lighter ways")
+    )]
+    pub(crate) fn compress_lightly(
+        &mut self,
+        light: Light,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Option<usize> {
+        match light {
+            #[cfg(feature = "zstd")]
+            Light::Zstd(level) => {
+                let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
+                zstd.compress(level, &[], src, dst)
+            }
+            #[cfg(feature = "zlib")]
+            Light::ZlibRuns => {
+                self.zlib.get_or_insert_with(super::zlib::Zlib::new).compress_runs(src, dst)
+            }
+            #[cfg(not(all(feature = "zlib", feature = "zstd")))]
+            _ => None,
+        }
     }
 
     /// Decompresses one stream, which must fill `dst` exactly.

@@ -5,7 +5,9 @@
 //! A stream always is one whole buffer here, so each direction is a single call that must finish.
 
 use superchunk_kernels::Malformed;
-use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status};
+use zlib_rs::{
+    Deflate, DeflateConfig, DeflateFlush, Inflate, InflateError, InflateFlush, Status, Strategy,
+};
 
 /// Base-2 logarithm of the window, the largest that the format knows.
 const WINDOW_BITS: u8 = 15;
@@ -17,6 +19,7 @@ const FAST_ROOM: usize = 512;
 #[derive(Default)]
 pub(crate) struct Zlib {
     encoder: Option<Encoder>,
+    runs_encoder: Option<Deflate>,
     decoder: Option<Inflate>,
 }
 
@@ -37,11 +40,17 @@ impl Zlib {
     /// `None` means that the stream does not fit `dst`, which then holds a part of it. Levels go
     /// from 0 to 9; higher ones count as 9.
     pub(crate) fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        let deflate = self.encoder_at(level.min(9))?;
-        match deflate.compress(src, dst, DeflateFlush::Finish) {
-            Ok(Status::StreamEnd) => usize::try_from(deflate.total_out()).ok(),
-            _ => None,
-        }
+        finish(self.encoder_at(level.min(9))?, src, dst)
+    }
+
+    /// The same with codes and runs of one byte, but without looking for other repetitions.
+    pub(crate) fn compress_runs(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        let deflate = self.runs_encoder.get_or_insert_with(|| {
+            let config = DeflateConfig { strategy: Strategy::Rle, ..DeflateConfig::default() };
+            Deflate::new_with_config(config)
+        });
+        deflate.reset();
+        finish(deflate, src, dst)
     }
 
     /// Expands the stream at the start of `src`, which must fill `dst` exactly; bytes after the
@@ -101,6 +110,14 @@ impl Zlib {
     }
 }
 
+/// Writes all of `src` as one stream and gives its length; `None` if it does not fit `dst`.
+fn finish(deflate: &mut Deflate, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+    match deflate.compress(src, dst, DeflateFlush::Finish) {
+        Ok(Status::StreamEnd) => usize::try_from(deflate.total_out()).ok(),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +155,22 @@ mod tests {
                 assert_eq!(codec.decompress(&packed[..n], &mut back), Ok(()));
                 assert_eq!(back, plain, "level {level} length {len}");
             }
+        }
+    }
+
+    #[test]
+    fn streams_of_runs_come_back_and_do_not_depend_on_those_before() {
+        let mut codec = Zlib::new();
+        for len in [0, 1, 5, 300, 70_000] {
+            let plain: Vec<u8> = text(len).into_iter().flat_map(|byte| [byte; 5]).collect();
+            let (mut a, mut b) = (vec![0; 5 * len + 100], vec![0; 5 * len + 100]);
+            let n = codec.compress_runs(&plain, &mut a).unwrap();
+            let m = Zlib::new().compress_runs(&plain, &mut b).unwrap();
+            assert_eq!(a[..n], b[..m]);
+            let mut back = vec![0xee; plain.len()];
+            assert_eq!(codec.decompress(&a[..n], &mut back), Ok(()));
+            assert_eq!(back, plain, "length {len}");
+            assert!(len < 300 || codec.compress_runs(&plain, &mut a[..n - 1]).is_none());
         }
     }
 

@@ -19,7 +19,8 @@ use superchunk_kernels::Malformed;
 /// A Zstandard encoder and decoder; each half is created when first used.
 #[derive(Default)]
 pub(crate) struct Zstd {
-    encoder: Option<Encoder>,
+    /// One for each level that is in use.
+    encoders: Vec<Encoder>,
     encode_dictionary: Option<EncodeDictionary>,
     decoder: Option<Decompressor>,
     decode_dictionary: Option<CachedDictionary>,
@@ -37,6 +38,9 @@ pub(crate) fn level_of(clevel: u8) -> i32 {
 /// Frames are decoded by blocks of at most this many bytes. Where less than that, or little of the
 /// whole, can be left out, the way by the decoder's own history takes longer than decoding all.
 const BLOCK: usize = 128 * 1024;
+
+/// How many levels may be in use: that of a chunk, and lighter ones.
+const MOST_ENCODERS: usize = 4;
 
 /// The encoder's tables, and the level they are set to.
 struct Encoder {
@@ -84,10 +88,12 @@ impl Zstd {
             let prepared = DictionaryBuilder::new(dict).with_config(config).build().ok()?;
             self.encode_dictionary = Some(EncodeDictionary { level, prepared });
         }
-        self.encoder_at(level)?;
-        let compressor = &mut self.encoder.as_mut()?.compressor;
-        let prepared = &self.encode_dictionary.as_ref()?.prepared;
-        compressor.compress_with_dictionary_to_slice(prepared, src, dst).ok()
+        let dictionary = self.encode_dictionary.take()?;
+        let written = self.encoder_at(level).and_then(|compressor| {
+            compressor.compress_with_dictionary_to_slice(&dictionary.prepared, src, dst).ok()
+        });
+        self.encode_dictionary = Some(dictionary);
+        written
     }
 
     /// Expands the frames of `src`, which must fill `dst` exactly. `dict` is as for
@@ -138,17 +144,18 @@ impl Zstd {
 
     /// The encoder, set to `level`.
     fn encoder_at(&mut self, level: i32) -> Option<&mut Compressor> {
-        if self.encoder.as_ref().is_none_or(|encoder| encoder.level != level) {
-            let config = config_at(level)?;
-            match &mut self.encoder {
-                Some(encoder) => {
-                    encoder.compressor.reconfigure(config).ok()?;
-                    encoder.level = level;
-                }
-                none => *none = Some(Encoder { level, compressor: Compressor::new(config).ok()? }),
+        let found = self.encoders.iter().position(|encoder| encoder.level == level);
+        let place = match found {
+            Some(place) => place,
+            None => {
+                // Users that go through the levels shall not keep the tables of all of them.
+                self.encoders.truncate(MOST_ENCODERS - 1);
+                let compressor = Compressor::new(config_at(level)?).ok()?;
+                self.encoders.push(Encoder { level, compressor });
+                self.encoders.len() - 1
             }
-        }
-        self.encoder.as_mut().map(|encoder| &mut encoder.compressor)
+        };
+        self.encoders.get_mut(place).map(|encoder| &mut encoder.compressor)
     }
 
     fn decoder(&mut self) -> &mut Decompressor {

@@ -1,0 +1,221 @@
+//! How hard each stream of a chunk is worked on, found out with some of its blocks.
+//!
+//! The first of every few blocks is compressed as the level asks for, and in [lighter ways](crate::codecs::Light) besides.
+//! Where one of these gives hardly more bytes, the same stream of the blocks that follow is compressed so: planes of a block
+//! differ, neighbouring blocks are much alike. A stream that comes out longer than the first one, or repeats itself where
+//! that did not, is compressed as the level asks for after all, so that blocks which are not alike cost time, not space. The bytes of a chunk still depend on its
+//! content alone.
+
+use superchunk_kernels::repetitions;
+
+use crate::codecs::{CodecState, Light, Method, lighter};
+use crate::error::Result;
+use crate::filters::scratch;
+
+/// So many blocks at least share what is found out with the first of them.
+const GROUP: usize = 8;
+/// With fewer blocks in a chunk, finding out is not worth it.
+const WORTH_BLOCKS: usize = 4;
+/// A lighter way may take 1/1000 more bytes.
+const ALLOWED: usize = 1000;
+/// A result may be 1/16 longer, and a stream repeat itself so much more often, than in the first block, before the stream
+/// is taken to be of another kind.
+const ALIKE: usize = 16;
+/// So many repetitions more may be chance.
+const CHANCE: usize = 8;
+/// The room beyond its result that an encoder may ask for.
+const ROOM: usize = 64;
+
+/// What compresses the streams of a chunk.
+pub(super) struct Effort<'a> {
+    pub(super) method: &'a Method,
+    /// 0 to 9.
+    pub(super) level: u8,
+    pub(super) dict: &'a [u8],
+}
+
+/// Lighter ways, by the number of the stream.
+#[derive(Default)]
+pub(super) struct Ways(Vec<Option<Way>>);
+
+/// A lighter way for a stream, and what it is for.
+#[derive(Clone, Copy)]
+struct Way {
+    light: Light,
+    /// The length of the stream, and how often it was found to repeat itself.
+    len: usize,
+    repetitions: usize,
+    /// The length of the result.
+    result: usize,
+}
+
+impl Way {
+    fn new(light: Light, src: &[u8], result: usize) -> Self {
+        Self { light, len: src.len(), repetitions: repetitions(src), result }
+    }
+
+    /// Whether a stream is of the kind that the way was found for.
+    fn is_for(&self, src: &[u8]) -> bool {
+        src.len() == self.len
+            && (self.light.finds_repetitions()
+                || repetitions(src) <= self.repetitions + self.repetitions / ALIKE + CHANCE)
+    }
+}
+
+impl Effort<'_> {
+    /// Into how many groups a chunk of so many blocks, of so many streams each, is divided: each begins with a block that
+    /// is explored. None where that is of no use.
+    pub(super) fn groups(&self, blocks: usize, streams: usize) -> usize {
+        if blocks < WORTH_BLOCKS || !self.dict.is_empty() || self.lighter(streams).is_empty() {
+            return 0;
+        }
+        (blocks / GROUP).max(1)
+    }
+
+    /// Compresses stream `number` of a block; `None` when it does not fit `dst`.
+    pub(super) fn compress(
+        &self,
+        ways: &Ways,
+        codec: &mut CodecState,
+        number: usize,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let way = ways.0.get(number).copied().flatten();
+        if let Some(way) = way.filter(|way| way.is_for(src)) {
+            let room = dst.len().min(way.result + way.result / ALIKE + ROOM);
+            let dst = dst.get_mut(..room).unwrap_or_default();
+            if let Some(result) = codec.compress_lightly(way.light, src, dst) {
+                return Ok(Some(result));
+            }
+        }
+        codec.compress(self.method, self.level, self.dict, src, dst)
+    }
+
+    /// Compresses stream `number` of `streams` of a block, and notes how those of others are to be compressed. `spare` is
+    /// for results that are only compared.
+    pub(super) fn explore(
+        &self,
+        ways: &mut Ways,
+        codec: &mut CodecState,
+        (number, streams): (usize, usize),
+        (src, dst): (&[u8], &mut [u8]),
+        spare: &mut Vec<u8>,
+    ) -> Result<Option<usize>> {
+        let Some(full) = codec.compress(self.method, self.level, self.dict, src, dst)? else {
+            return Ok(None);
+        };
+        let most = full + full / ALLOWED;
+        for light in self.lighter(streams) {
+            let tried = scratch(spare, most + ROOM);
+            let result = codec.compress_lightly(*light, src, tried).filter(|len| *len <= most);
+            let Some(result) = result else { continue };
+            ways.0.resize(streams, None);
+            if let Some(way) = ways.0.get_mut(number) {
+                *way = Some(Way::new(*light, src, result));
+            }
+            if let (Some(tried), Some(dst)) = (tried.get(..result), dst.get_mut(..result))
+                && result < full
+            {
+                dst.copy_from_slice(tried);
+                return Ok(Some(result));
+            }
+            break;
+        }
+        Ok(Some(full))
+    }
+
+    fn lighter(&self, streams: usize) -> &'static [Light] {
+        lighter(self.method, self.level, streams > 1)
+    }
+}
+
+/// The group of a block, if there are any, and whether it is the first of it.
+pub(super) fn group_of(block: usize, groups: usize) -> Option<(usize, bool)> {
+    let group = (block / GROUP).min(groups.checked_sub(1)?);
+    Some((group, block == first_of(group)))
+}
+
+/// The first block of a group.
+pub(super) fn first_of(group: usize) -> usize {
+    group * GROUP
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chunk::{Decoder, Encoder};
+    use crate::exec::Executor;
+    use crate::options::{Codec, CompressOptions, Filter};
+
+    const BLOCK: usize = 32 << 10;
+
+    /// Bytes without an order, always the same, of which small ones are frequent.
+    fn skewed(len: usize, seed: u32) -> Vec<u8> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let [_, _, a, b] = state.to_le_bytes();
+            a.min(b) >> 3
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    fn options(codec: Codec, level: u8, filter: &[Filter]) -> CompressOptions {
+        let options = CompressOptions::new(4).with_codec(codec).with_level(level);
+        options.with_filters(filter.to_vec()).with_block_size(BLOCK)
+    }
+
+    fn compressed(options: &CompressOptions, bytes: &[u8]) -> Vec<u8> {
+        let chunk = Encoder::new(options).unwrap().compress(bytes).unwrap();
+        assert!(Decoder::new().decompress(&chunk).unwrap() == bytes);
+        chunk
+    }
+
+    /// What the blocks take that are compressed one by one, as the level asks for.
+    fn fully(options: &CompressOptions, bytes: &[u8]) -> usize {
+        bytes.chunks(BLOCK).map(|block| compressed(options, block).len()).sum()
+    }
+
+    #[test]
+    fn what_has_only_codes_takes_no_more_bytes_for_less_work() {
+        let bytes = skewed(20 * BLOCK + 1000, 7);
+        for (codec, level) in [(Codec::Zstd, 3), (Codec::Zstd, 5), (Codec::Zlib, 5)] {
+            for filter in [&[][..], &[Filter::Shuffle]] {
+                let options = options(codec, level, filter);
+                let (chunk, full) = (compressed(&options, &bytes).len(), fully(&options, &bytes));
+                assert!(chunk < full + full / 500, "{codec:?} {level}: {chunk} and {full}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_that_are_not_like_the_first_lose_nothing() {
+        // Every eighth block has only codes, what is between repeats itself far away.
+        let far = skewed(BLOCK / 2, 3);
+        let blocks = (0..32).map(|block| match block % 8 {
+            0 => skewed(BLOCK, block),
+            _ => far.iter().chain(&far).map(|byte| byte.wrapping_mul(37)).collect(),
+        });
+        let bytes: Vec<u8> = blocks.flat_map(Vec::into_iter).collect();
+        for codec in [Codec::Zstd, Codec::Zlib] {
+            let options = options(codec, 5, &[]);
+            let (chunk, full) = (compressed(&options, &bytes).len(), fully(&options, &bytes));
+            assert!(chunk < full + full / 500, "{codec:?}: {chunk} and {full}");
+        }
+    }
+
+    #[test]
+    fn the_bytes_do_not_depend_on_threads_or_on_earlier_chunks() {
+        let bytes = skewed(37 * BLOCK, 5);
+        for (codec, level) in [(Codec::Zstd, 5), (Codec::Zlib, 5)] {
+            let options = options(codec, level, &[Filter::Shuffle]);
+            let expected = compressed(&options, &bytes);
+            let mut many =
+                Encoder::new(&options.clone().with_executor(Executor::threads(3))).unwrap();
+            for _ in 0..2 {
+                assert!(many.compress(&bytes).unwrap() == expected);
+                many.compress(&skewed(12 * BLOCK, 9)).unwrap();
+            }
+        }
+    }
+}
