@@ -3,6 +3,7 @@
 //! One definition for all types and instruction sets: eight numbers side by side, which the compiler turns into
 //! whole registers. With AVX2 it has instructions for 64-bit integers, too, which SSE2 lacks.
 
+#[cfg(target_arch = "x86_64")]
 use crate::cpu::{Isa, isa};
 
 /// What is found in a list of numbers.
@@ -23,12 +24,12 @@ pub fn extremes<T: Copy + PartialOrd, const N: usize>(
     value: impl Fn([u8; N]) -> T,
     start: [T; 2],
 ) -> Extremes<T> {
-    match isa() {
-        #[cfg(target_arch = "x86_64")]
+    #[cfg(target_arch = "x86_64")]
+    if isa() == Isa::Avx2 {
         // SAFETY: `isa` names only what this machine has.
-        Isa::Avx2 => unsafe { with_avx2(items, value, start) },
-        _ => search(items, value, start),
+        return unsafe { with_avx2(items, value, start) };
     }
+    search(items, value, start)
 }
 
 /// [`search`], compiled for AVX2.
