@@ -113,6 +113,13 @@ def bcolz_add_objects(r, payload):
     table.flush()
 
 
+def bcolz_read_objects(r, payload):
+    """The same list out of an array of objects, or out of a column of a table."""
+    opened = bcolz.open(r["path"], mode="r")
+    column = opened[r["name"]] if isinstance(opened, bcolz.ctable) else opened
+    return {"objects": [{"date": o.isoformat()} if isinstance(o, datetime.date) else o for o in column[:]]}
+
+
 def bcolz_remove_column(r, payload):
     table = bcolz.open(r["path"], mode="a")
     table.delcol(r["name"])
@@ -121,4 +128,4 @@ def bcolz_remove_column(r, payload):
 
 OPERATIONS = [bcolz_version, bcolz_make_array, bcolz_make_table, bcolz_read_array, bcolz_read_table,
               bcolz_sum_where, bcolz_append, bcolz_trim, bcolz_resize, bcolz_write, bcolz_set_attr,
-              bcolz_add_column, bcolz_add_objects, bcolz_remove_column]
+              bcolz_add_column, bcolz_add_objects, bcolz_read_objects, bcolz_remove_column]

@@ -14,6 +14,7 @@
 //! - [`model`]: random changes of a super-chunk, beside a plain list of vectors;
 //! - [`crash`]: a simulated disk that is cut off at any moment;
 //! - [`corrupt`]: every truncation and mutation of a buffer;
+//! - [`trees`]: folders as lists of files, and random damages of them;
 //! - [`alloc`]: how much memory a call takes at most;
 //! - `fork`: a check in a forked child (Unix);
 //! - [`rng`], [`time`]: a deterministic generator, moments as text.
@@ -40,6 +41,7 @@ pub mod scratch;
 pub mod table_peer;
 mod talk;
 pub mod time;
+pub mod trees;
 pub mod vectors;
 
 use std::path::{Path, PathBuf};

@@ -8,51 +8,21 @@
     reason = "a test fails by panicking"
 )]
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::salvage::{self, Report};
-use superchunk::store::{Dir, Folder, MemoryFolder, ReadAt, WriteAt};
+use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Json, Limits, OpenOptions};
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
 use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
+use superchunk_testkit::trees::{Files, damage, files_of, folder_of};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-/// All files of a folder by their paths.
-type Files = BTreeMap<String, Vec<u8>>;
-
-fn files_of(dir: &dyn Dir, prefix: &str, files: &mut Files) {
-    for name in dir.names().unwrap() {
-        let file = dir.open(&name).unwrap();
-        let mut bytes = vec![0; file.len().unwrap() as usize];
-        file.read_exact_at(0, &mut bytes).unwrap();
-        files.insert(format!("{prefix}{name}"), bytes);
-    }
-    for name in dir.folder_names().unwrap() {
-        let folder = dir.open_folder(&name).unwrap();
-        files_of(folder.as_ref(), &format!("{prefix}{name}/"), files);
-    }
-}
-
-fn folder_of(files: &Files) -> Arc<dyn Dir> {
-    let root: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    for (path, bytes) in files {
-        let mut dir = root.clone();
-        let mut names: Vec<&str> = path.split('/').collect();
-        let name = names.pop().unwrap();
-        for folder in names {
-            dir = dir.open_folder(folder).or_else(|_| dir.create_folder(folder)).unwrap();
-        }
-        dir.create(name).unwrap().write_at(0, bytes).unwrap();
-    }
-    root
-}
 
 /// An array, and the rows of each of its chunks.
 struct Original {
@@ -79,60 +49,16 @@ impl Original {
         array.append(&bytes).unwrap();
         array.set_attr("unit", "m").unwrap();
         array.close().unwrap();
-        let mut files = Files::new();
-        files_of(dir.as_ref(), "", &mut files);
+        let files = files_of(dir.as_ref()).unwrap();
         let chunks = bytes.chunks(chunk_len * row).map(<[u8]>::to_vec).collect();
         Self { files, chunks }
     }
 }
 
-/// Something bad happens to some files.
-fn damage(files: &Files, rng: &mut Rng) -> (Files, String) {
-    let mut damaged = files.clone();
-    let mut words = Vec::new();
-    for _ in 0..1 + rng.below(3) {
-        let names: Vec<String> = damaged.keys().cloned().collect();
-        let small: Vec<&String> = names.iter().filter(|name| !name.ends_with(".blp")).collect();
-        let name = match rng.below(2) == 0 && !small.is_empty() {
-            true => small[rng.index(small.len())].clone(),
-            false => names[rng.index(names.len())].clone(),
-        };
-        let bytes = damaged.get_mut(&name).unwrap();
-        let len = bytes.len();
-        let what = match rng.below(4) {
-            0 => {
-                damaged.remove(&name);
-                "gone"
-            }
-            1 => {
-                bytes.truncate(rng.index(len.max(1)));
-                "cut"
-            }
-            2 if len > 0 => {
-                let start = rng.index(len);
-                let count = 1 + rng.index(len - start);
-                let noise = rng.bytes(count);
-                bytes[start..start + noise.len()].copy_from_slice(&noise);
-                "overwritten"
-            }
-            _ if len > 0 => {
-                let at = rng.index(len);
-                bytes[at] ^= 1 << rng.below(8);
-                "a bit flipped"
-            }
-            _ => "left",
-        };
-        words.push(format!("{name}: {what}"));
-        if damaged.is_empty() {
-            break;
-        }
-    }
-    (damaged, words.join(", "))
-}
-
 fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, Report)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let report = salvage::bcolz(folder_of(files).as_ref(), to.clone(), &Limits::default())?;
+    let report =
+        salvage::bcolz(folder_of(files).unwrap().as_ref(), to.clone(), &Limits::default())?;
     Ok((to, report))
 }
 
@@ -209,8 +135,7 @@ fn table(seed: u64) -> (Files, Vec<Original>) {
     table.append(&[("c0", &bytes[0]), ("c1", &bytes[1]), ("c2", &bytes[2])]).unwrap();
     table.set_attr("made", "by us").unwrap();
     table.close().unwrap();
-    let mut files = Files::new();
-    files_of(dir.as_ref(), "", &mut files);
+    let files = files_of(dir.as_ref()).unwrap();
     let columns = (0..3).map(|number| {
         let prefix = format!("c{number}/");
         let own = files.iter().filter_map(|(path, bytes)| {
@@ -262,8 +187,7 @@ fn a_good_array_and_a_good_table_come_back_whole() {
         let original = Original::new(seed);
         let (dir, report) = salvaged(&original.files).unwrap();
         assert!(report.is_whole(), "{report:?}");
-        let mut files = Files::new();
-        files_of(dir.as_ref(), "", &mut files);
+        let files = files_of(dir.as_ref()).unwrap();
         let chunks = |files: &Files| {
             let chunk = |(path, _): &(&String, &Vec<u8>)| path.ends_with(".blp");
             files
@@ -387,7 +311,7 @@ fn every_damaged_byte_of_every_small_file_is_survived_in_bounded_memory() {
     let mut rng = Rng::new(1);
     let mut worst = 0;
     let limits = Limits::default().with_max_decoded(1 << 16).with_max_metadata(1 << 16);
-    let (from, to): (Arc<dyn Dir>, _) = (folder_of(&files), MemoryFolder::new());
+    let (from, to): (Arc<dyn Dir>, _) = (folder_of(&files).unwrap(), MemoryFolder::new());
     let (_, usual) = peak_of(|| salvage::bcolz(from.as_ref(), Arc::new(to), &limits).unwrap());
     for (path, bytes) in files.iter().filter(|(path, _)| !path.ends_with(".blp")) {
         for at in 0..bytes.len() {
@@ -397,7 +321,8 @@ fn every_damaged_byte_of_every_small_file_is_survived_in_bounded_memory() {
                 if value == 0 {
                     damaged.get_mut(path).unwrap().truncate(at);
                 }
-                let (from, to): (Arc<dyn Dir>, _) = (folder_of(&damaged), MemoryFolder::new());
+                let (from, to): (Arc<dyn Dir>, _) =
+                    (folder_of(&damaged).unwrap(), MemoryFolder::new());
                 let saved = || salvage::bcolz(from.as_ref(), Arc::new(to), &limits).map(drop);
                 worst = worst.max(peak_of(saved).1);
             }

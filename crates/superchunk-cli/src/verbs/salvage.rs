@@ -171,8 +171,11 @@ fn tell(args: &SalvageArgs, report: &Report, context: &Context) -> Outcome {
     let mut text = String::new();
     let reports = all(report, "");
     for (column, part) in &reports {
-        let filled =
-            if part.format == "bcolz array" { "has default values" } else { "reads as zeros" };
+        let filled = match part.format {
+            "bcolz array" => "has default values",
+            "bcolz objects" => "is None",
+            _ => "reads as zeros",
+        };
         for hole in &part.holes {
             let place = match hole.chunk {
                 Some(chunk) => format!("chunk {chunk} {filled}"),

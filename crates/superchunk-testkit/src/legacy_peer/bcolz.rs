@@ -175,6 +175,15 @@ impl LegacyPeer {
         self.talk.ask("bcolz_add_objects", arguments, &[]).map(drop)
     }
 
+    /// The list of Python objects that an array, or a column of a table, holds, as it is given to
+    /// [`bcolz_add_objects`](Self::bcolz_add_objects).
+    pub fn bcolz_read_objects(&mut self, path: &Path, name: &str) -> Reply<Vec<Value>> {
+        let arguments = json!({"path": text_of(path)?, "name": name});
+        let (value, _) = self.talk.ask("bcolz_read_objects", arguments, &[])?;
+        let list = field(&value, "objects").as_array().cloned();
+        list.ok_or_else(|| format!("not a list: {value}"))
+    }
+
     /// Removes a column of a table.
     pub fn bcolz_remove_column(&mut self, path: &Path, name: &str) -> Reply<()> {
         let arguments = json!({"path": text_of(path)?, "name": name});

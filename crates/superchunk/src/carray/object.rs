@@ -1,6 +1,6 @@
 //! A row that is a Python object: a chunk file of its own, whose chunk holds the pickle.
 
-use super::chunk_file::{HEADER_LEN, check_header, chunk_name};
+use super::chunk_file::{HEADER, HEADER_LEN, check_header, chunk_name};
 use super::home::{Home, as_damage};
 use crate::chunk::{Decoder, Header};
 use crate::error::{Error, Result};
@@ -10,6 +10,11 @@ use crate::limits::Limits;
 pub(crate) fn read_object(home: &Home, row: u64, limits: &Limits) -> Result<Vec<u8>> {
     let name = chunk_name(row);
     read(home, &name, limits).map_err(|error| error.within(format!("{}/data/{name}", home.name())))
+}
+
+/// The file of the object of row `row`, which `chunk` holds: its name and its content.
+pub(crate) fn object_file(row: u64, chunk: &[u8]) -> (String, Vec<u8>) {
+    (chunk_name(row), [HEADER.as_slice(), chunk].concat())
 }
 
 fn read(home: &Home, name: &str, limits: &Limits) -> Result<Vec<u8>> {

@@ -49,7 +49,7 @@ pub struct Piece {
 #[derive(Clone, Debug)]
 pub struct Hole {
     /// The number of the chunk in the result, which reads as zeros, or has the value of new rows in bcolz's
-    /// arrays; `None` if its place is not known, or it is no chunk.
+    /// arrays, or is Python's `None` among objects; `None` if its place is not known, or it is no chunk.
     pub chunk: Option<usize>,
     /// Where it was, or should be.
     pub source: Source,
@@ -74,7 +74,8 @@ pub enum Order {
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What the container is: `frame`, `sparse frame`, `bloscpack`, `bcolz array`, `bcolz table`.
+    /// What the container is: `frame`, `sparse frame`, `bloscpack`, `bcolz array`, `bcolz objects` (an array
+    /// of Python objects), `bcolz table`.
     pub format: &'static str,
     /// What tells the order of the chunks.
     pub order: Order,
@@ -109,6 +110,17 @@ impl Report {
     /// Notes a loss that has no place among the chunks.
     pub(super) fn lose(&mut self, source: Source, reason: String) {
         self.holes.push(Hole { chunk: None, source, reason });
+    }
+
+    /// Notes a chunk that is lost, whose place is known.
+    pub(super) fn miss(&mut self, chunk: u64, source: Source, reason: String) {
+        self.holes.push(Hole { chunk: usize::try_from(chunk).ok(), source, reason });
+    }
+
+    /// Notes a chunk that was recovered.
+    pub(super) fn keep(&mut self, chunk: u64, source: Source, len: usize, certainty: Certainty) {
+        let chunk = usize::try_from(chunk).unwrap_or(usize::MAX);
+        self.pieces.push(Piece { chunk, source, len, certainty });
     }
 
     /// Whether everything is there and in its place.

@@ -1,138 +1,74 @@
-//! A new carray out of what is left of an old one.
+//! A column of any kind that is going to be rebuilt.
 
 use std::sync::Arc;
 
-use super::super::report::{Hole, Order, Piece, Report, Source};
-use super::shape::Shape;
-use super::survey::{Chunk, Survey, read_chunk};
-use crate::bcolz::{Array, ArrayOptions};
-use crate::carray::{chunk_name, default_bytes};
-use crate::chunk;
+use super::super::report::{Order, Report};
+use super::objects::Objects;
+use super::plain::Plain;
+use super::survey::Survey;
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::options::CompressOptions;
 use crate::store::Dir;
 
-/// A column that is going to be rebuilt.
-pub(super) struct Column {
-    survey: Survey,
-    pub(super) shape: Shape,
-    report: Report,
+/// A column.
+pub(super) enum Column {
+    /// Rows of a fixed size.
+    Plain(Box<Plain>),
+    /// Python objects, each in a file of its own.
+    Objects(Box<Objects>),
 }
 
 impl Column {
-    pub(super) fn of(root: &dyn Dir, limits: &Limits) -> Result<Self> {
+    /// Finds out what it is; `None` if there is nothing of it.
+    pub(super) fn of(root: &dyn Dir, limits: &Limits) -> Result<Option<Self>> {
         let survey = Survey::of(root, limits);
+        if !survey.is_something() {
+            return Ok(None);
+        }
         let mut report = Report::new("bcolz array", Order::Index);
-        let shape = Shape::of(&survey, &mut report)?;
-        Ok(Self { survey, shape, report })
+        survey.tell_losses(&mut report);
+        Ok(Some(match Objects::are_in(&survey, root, limits) {
+            true => Self::Objects(Box::new(Objects::of(survey, report))),
+            false => Self::Plain(Box::new(Plain::of(survey, report)?)),
+        }))
     }
 
-    /// Whether there is anything of it.
-    pub(super) fn is_something(&self) -> bool {
-        self.survey.is_something()
+    /// The number of its rows.
+    pub(super) fn rows(&self) -> u64 {
+        match self {
+            Self::Plain(plain) => plain.shape.rows,
+            Self::Objects(objects) => objects.rows,
+        }
+    }
+
+    /// Whether it states that number, and nothing speaks against it.
+    pub(super) fn is_stated(&self) -> bool {
+        match self {
+            Self::Plain(plain) => plain.shape.is_stated,
+            Self::Objects(objects) => objects.is_stated,
+        }
     }
 
     /// Takes the length of the other columns for its own, where that tells what a row is.
     pub(super) fn refit(&mut self, rows: u64) -> Result<()> {
-        self.shape.refit(&self.survey, rows, &mut self.report)
+        match self {
+            Self::Plain(plain) => plain.refit(rows),
+            // Each is a file of its own, whatever the number of rows.
+            Self::Objects(_) => Ok(()),
+        }
     }
 
     /// Makes it anew in `to`, with this many rows.
     pub(super) fn rebuild(
-        mut self,
+        self,
         from: &dyn Dir,
         to: Arc<dyn Dir>,
         rows: u64,
         limits: &Limits,
     ) -> Result<Report> {
-        let mut array = Array::create_in_dir(to, &self.options(rows))?;
-        if let Ok(attrs) = &self.survey.attrs {
-            for (name, value) in attrs.json().as_object().unwrap_or_default() {
-                array.set_attr(name, value.clone())?;
-            }
+        match self {
+            Self::Plain(plain) => plain.rebuild(from, to, rows, limits),
+            Self::Objects(objects) => objects.rebuild(from, to, rows, limits),
         }
-        let data = from.open_folder("data");
-        let chunk_len = self.shape.chunk_len;
-        for number in 0..rows.div_ceil(chunk_len) {
-            let end = ((number + 1) * chunk_len).min(rows);
-            let chunk = match &data {
-                Ok(data) => read_chunk(data.as_ref(), number, limits),
-                Err(_) => Err(crate::error::Error::not_found("there is no folder `data`")),
-            };
-            let added = match chunk {
-                Ok(chunk) => self.add(&mut array, number, chunk, end),
-                Err(error) => Err(error),
-            };
-            if let Err(error) = added {
-                self.miss(number, error.to_string());
-            }
-            array.resize(end)?;
-        }
-        let beyond = self.survey.chunks.range(rows.div_ceil(chunk_len)..).count();
-        self.report.superseded += beyond;
-        if beyond > 0 {
-            let words = format!("{beyond} chunk files lie beyond the last row");
-            self.report.notes.push(words);
-        }
-        array.close()?;
-        Ok(self.report)
     }
-
-    /// Adds the rows of a chunk, which should reach to row `end`.
-    fn add(&mut self, array: &mut Array, number: u64, chunk: Chunk, end: u64) -> Result<()> {
-        let certainty = chunk.certainty?;
-        let row = self.shape.row_size;
-        let room = usize::try_from(end - array.len()).unwrap_or(usize::MAX).saturating_mul(row);
-        if chunk.len as u64 > self.shape.chunk_len.saturating_mul(row as u64) {
-            self.miss(number, format!("it holds {} bytes, {room} belong here", chunk.len));
-            return Ok(());
-        }
-        if chunk.len == room {
-            array.append_chunk(&chunk.bytes)?;
-        } else {
-            // Of the last chunk only the first rows may count.
-            let rows = chunk::decompress(&chunk.bytes)?;
-            let whole = rows.len().min(room) / row * row;
-            array.append(rows.get(..whole).unwrap_or_default())?;
-            if whole < room {
-                self.miss(number, format!("of {} rows {} are here", room / row, whole / row));
-            }
-        }
-        self.report.pieces.push(Piece {
-            chunk: usize::try_from(number).unwrap_or(usize::MAX),
-            source: source_of(number),
-            len: chunk.len.min(room),
-            certainty,
-        });
-        Ok(())
-    }
-
-    fn miss(&mut self, number: u64, reason: String) {
-        let chunk = usize::try_from(number).ok();
-        self.report.holes.push(Hole { chunk, source: source_of(number), reason });
-    }
-
-    /// How the new array is made: like the old one, where that is known.
-    fn options(&mut self, rows: u64) -> ArrayOptions {
-        let shape = &self.shape;
-        let mut options = ArrayOptions::new(shape.dtype.clone())
-            .with_row_shape(shape.row_shape.clone())
-            .with_chunk_len(shape.chunk_len)
-            .with_expected_len(rows);
-        if let Some(storage) = &shape.storage {
-            let compress = CompressOptions::new(1).with_codec(storage.codec());
-            options = options
-                .with_compress(compress.with_level(storage.clevel).with_filters(storage.filter));
-            match default_bytes(&shape.dtype, &storage.default) {
-                Some(_) => options.default = Some(storage.default.clone()),
-                None => self.report.notes.push("the value of new rows is lost".to_owned()),
-            }
-        }
-        options
-    }
-}
-
-fn source_of(number: u64) -> Source {
-    Source::File(format!("data/{}", chunk_name(number)))
 }

@@ -1,6 +1,8 @@
 //! Arrays and tables of bcolz: folders whose small files tell what the chunk files hold.
 
 mod column;
+mod objects;
+mod plain;
 mod shape;
 mod survey;
 
@@ -24,14 +26,11 @@ const MAX_DEPTH: usize = 16;
 /// the value of new rows. Without `meta/sizes` there are as many rows as the files hold, without
 /// `meta/storage` the type is assumed from the chunks. All columns of a table become equally long: as long
 /// as the shortest that states its length, for a writer that was stopped has made some of them longer.
-/// Python objects are not rebuilt.
+/// Python objects are copied as they are, never brought to life; a lost one becomes `None`.
 pub fn bcolz(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
     if !is_table(from, limits) {
-        let column = Column::of(from, limits)?;
-        if !column.is_something() {
-            return Err(nothing());
-        }
-        let rows = column.shape.rows;
+        let column = Column::of(from, limits)?.ok_or_else(nothing)?;
+        let rows = column.rows();
         return column.rebuild(from, to, rows, limits);
     }
     let plan = Plan::of(from, limits, 0)?;
@@ -71,7 +70,7 @@ struct Plan {
 }
 
 enum Part {
-    Array(Box<Column>),
+    Array(Column),
     Table(Plan),
 }
 
@@ -89,11 +88,7 @@ impl Plan {
                 if is_table(folder, limits) {
                     return Self::of(folder, limits, depth + 1).map(Part::Table);
                 }
-                let column = Column::of(folder, limits)?;
-                match column.is_something() {
-                    true => Ok(Part::Array(Box::new(column))),
-                    false => Err(nothing()),
-                }
+                Column::of(folder, limits)?.map(Part::Array).ok_or_else(nothing)
             });
             match part {
                 Ok(part) => columns.push((name, part)),
@@ -116,8 +111,8 @@ impl Plan {
         for (_, part) in &self.columns {
             match part {
                 Part::Table(table) => table.lengths(stated, found),
-                Part::Array(column) if column.shape.is_stated => stated.push(column.shape.rows),
-                Part::Array(column) => found.push(column.shape.rows),
+                Part::Array(column) if column.is_stated() => stated.push(column.rows()),
+                Part::Array(column) => found.push(column.rows()),
             }
         }
     }
@@ -135,8 +130,8 @@ impl Plan {
             let report = match part {
                 Part::Array(mut column) => {
                     column.refit(rows)?;
-                    if column.shape.rows != rows {
-                        let words = format!("`{name}` had {} rows", column.shape.rows);
+                    if column.rows() != rows {
+                        let words = format!("`{name}` had {} rows", column.rows());
                         self.report.notes.push(words);
                     }
                     column.rebuild(from.as_ref(), to, rows, limits)?

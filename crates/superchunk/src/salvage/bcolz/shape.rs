@@ -4,10 +4,10 @@ use super::super::report::{Report, Source};
 use super::survey::Survey;
 use crate::carray::{ItemType, Storage, row_size, typesize};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// How many chunks are added to those that have files: a damaged length may be any number.
-const MOST_PADDING: u64 = 1 << 16;
+pub(super) const MOST_PADDING: u64 = 1 << 16;
 
 /// Type, shape and length.
 pub(super) struct Shape {
@@ -24,15 +24,6 @@ pub(super) struct Shape {
 impl Shape {
     /// Puts together what is known.
     pub(super) fn of(survey: &Survey, report: &mut Report) -> Result<Self> {
-        for (file, error) in [
-            ("meta/sizes", survey.sizes.as_ref().err()),
-            ("meta/storage", survey.storage.as_ref().err()),
-            ("__attrs__", survey.attrs.as_ref().err()),
-        ] {
-            if let Some(error) = error {
-                report.lose(Source::File(file.to_owned()), error.to_string());
-            }
-        }
         let (dtype, storage) = item_type(survey, report)?;
         let item = dtype.item_size().max(1);
         let stated_len = storage.as_ref().map(|storage| storage.chunk_len);
@@ -131,20 +122,14 @@ fn chunk_len(survey: &Survey, row: usize, stated: Option<u64>, report: &mut Repo
 /// The type of an item: as stated, unless the chunks have items of another size.
 fn item_type(survey: &Survey, report: &mut Report) -> Result<(DType, Option<Storage>)> {
     let usual = survey.usual_item();
-    if let Ok(storage) = &survey.storage {
-        match &storage.item_type {
-            ItemType::Object => {
-                let words = "Python objects are not rebuilt: each is a file of its own, copy them";
-                return Err(Error::unsupported(words).within("salvage"));
-            }
-            ItemType::Plain(dtype) if usual.is_none_or(|item| item == typesize(dtype)) => {
-                return Ok((dtype.clone(), Some(storage.clone())));
-            }
-            ItemType::Plain(dtype) => {
-                let words = format!("chunks do not have items like `{dtype}`");
-                report.lose(Source::File("meta/storage".to_owned()), words);
-            }
+    if let Ok(storage) = &survey.storage
+        && let ItemType::Plain(dtype) = &storage.item_type
+    {
+        if usual.is_none_or(|item| item == typesize(dtype)) {
+            return Ok((dtype.clone(), Some(storage.clone())));
         }
+        let words = format!("chunks do not have items like `{dtype}`");
+        report.lose(Source::File("meta/storage".to_owned()), words);
     }
     let usual = usual.unwrap_or(1).max(1);
     // What `sizes` says of bytes and rows tells the size of an item, too.

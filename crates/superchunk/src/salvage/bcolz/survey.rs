@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::rebuild::majority;
+use super::super::report::{Certainty, Report, Source};
 use super::super::scan::Judge;
 use super::super::sparse::read_all;
 use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
@@ -11,7 +12,6 @@ use crate::chunk::Header;
 use crate::container::check_suffix;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::salvage::Certainty;
 use crate::store::Dir;
 
 /// The most bytes of a small file.
@@ -61,6 +61,28 @@ impl Survey {
         self.sizes.is_ok() || self.storage.is_ok() || !self.chunks.is_empty()
     }
 
+    /// Tells which of its small files are lost.
+    pub(super) fn tell_losses(&self, report: &mut Report) {
+        for (file, error) in [
+            ("meta/sizes", self.sizes.as_ref().err()),
+            ("meta/storage", self.storage.as_ref().err()),
+            (Attrs::FILE, self.attrs.as_ref().err()),
+        ] {
+            if let Some(error) = error {
+                report.lose(Source::File(file.to_owned()), error.to_string());
+            }
+        }
+    }
+
+    /// Tells of chunk files that are not needed.
+    pub(super) fn tell_beyond(&self, needed: u64, report: &mut Report) {
+        let beyond = self.chunks.range(needed..).count();
+        report.superseded += beyond;
+        if beyond > 0 {
+            report.notes.push(format!("{beyond} chunk files lie beyond the last row"));
+        }
+    }
+
     /// The decoded length that most chunks have which are not the last.
     pub(super) fn full_len(&self) -> Option<usize> {
         let last = self.chunks.last_key_value().map(|(number, _)| *number);
@@ -89,14 +111,20 @@ fn peek(data: &dyn Dir, limits: &Limits) -> BTreeMap<u64, Option<(usize, usize)>
         (chunk_name(number) == *name).then_some(number)
     };
     let look = |number: u64| {
-        let chunk = read_chunk(data, number, limits).ok()?;
+        let chunk = read_chunk(Some(data), number, limits).ok()?;
         Some((chunk.len, chunk.item_size))
     };
     names.iter().filter_map(number).map(|number| (number, look(number))).collect()
 }
 
-/// The chunk of a file, if it decodes.
-pub(super) fn read_chunk(data: &dyn Dir, number: u64, limits: &Limits) -> Result<Chunk> {
+/// Where chunk `number` is, or should be.
+pub(super) fn source_of(number: u64) -> Source {
+    Source::File(format!("data/{}", chunk_name(number)))
+}
+
+/// The chunk of a file of the folder `data`, if there is one and it decodes.
+pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -> Result<Chunk> {
+    let data = data.ok_or_else(|| Error::not_found("there is no folder `data`"))?;
     let file = data.open(&chunk_name(number))?;
     let bytes = read_all(file.as_ref(), limits)?;
     let chunk = bytes.get(HEADER_LEN..).unwrap_or_default();
