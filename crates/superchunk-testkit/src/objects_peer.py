@@ -70,7 +70,44 @@ def block(r, payload):
     return [blosc2.open(r["path"]).schunk.get_vlblock(r["chunk"], r["block"])]
 
 
-OPS = [create, read, item, describe, append, replace, delete, forget_lengths, block]
+def number(block, at):
+    """A number of docs/formats/objects.md, and where it ends."""
+    value = shift = 0
+    while True:
+        value |= (block[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if block[at - 1] < 0x80:
+            return value, at
+
+
+def contents(block):
+    """The objects of a block that is packed by lengths."""
+    count, at = number(block, 0)
+    lengths = []
+    for _ in range(count):
+        length, at = number(block, at)
+        lengths.append(length)
+    for length in lengths:
+        yield block[at:at + length]
+        at += length
+    if at != len(block):
+        raise ValueError(f"{len(block) - at} bytes follow the objects")
+
+
+def read_lengths(r, payload):
+    """All objects of a store that is packed by lengths, with nothing but the document and the package."""
+    schunk = blosc2.open(r["path"])
+    each = schunk.meta["superchunk_objects"]["items_per_block"]
+    objects = []
+    for chunk, count in enumerate(schunk.vlmeta[LENGTHS]["batch_lengths"]):
+        for block in range(-(-count // each)):
+            objects += contents(schunk.get_vlblock(chunk, block))
+    if schunk.meta["ctable_varlen_scalar"]["py_type"] == "str":
+        objects = [content.decode() for content in objects]
+    return [msgpack.packb(objects)]
+
+
+OPS = [create, read, item, describe, append, replace, delete, forget_lengths, block, read_lengths]
 
 if __name__ == "__main__":
     serve(by_name(OPS))

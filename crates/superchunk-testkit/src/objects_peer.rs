@@ -70,6 +70,11 @@ impl ObjectsPeer {
         self.talk.one("read", json!({ "path": text_of(path)? }), &[])
     }
 
+    /// All objects of a store that is packed by lengths, a list: with what the document tells, and blocks.
+    pub fn read_lengths(&mut self, path: &Path) -> Reply<Vec<u8>> {
+        self.talk.one("read_lengths", json!({ "path": text_of(path)? }), &[])
+    }
+
     /// One object by its number.
     pub fn item(&mut self, path: &Path, index: u64) -> Reply<Vec<u8>> {
         self.talk.one("item", json!({ "path": text_of(path)?, "index": index }), &[])

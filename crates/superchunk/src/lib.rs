@@ -73,7 +73,7 @@ pub use error::{Error, ErrorKind, Place, Result};
 pub use exec::Executor;
 pub use limits::Limits;
 pub use nd::{AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
-pub use objects::{ObjectKind, Objects, ObjectsOptions};
+pub use objects::{ObjectKind, ObjectPacking, Objects, ObjectsOptions};
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
 pub use schunk::{Fill, FrameOptions, OpenOptions, SuperChunk, Verification};

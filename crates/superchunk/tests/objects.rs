@@ -1,22 +1,17 @@
-//! Stores of objects against a plain list of byte strings, what they cost, and damaged ones.
+//! Stores of objects against a plain list of byte strings.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use superchunk::store::{Bytes, Dir, MemoryFolder};
+use superchunk::store::{Dir, MemoryFolder};
 use superchunk::{
-    Codec, CompressOptions, Error, ErrorKind, Executor, FrameOptions, Limits, ObjectKind, Objects,
+    Codec, CompressOptions, ErrorKind, Executor, FrameOptions, ObjectKind, ObjectPacking, Objects,
     ObjectsOptions, OpenOptions, Registry, Result, SuperChunk, UserCodec, Value,
 };
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
-use superchunk_testkit::corrupt::for_each_mutation;
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::scratch::Scratch;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Text of mixed lengths: mostly short, some empty, a few long.
 fn text(rng: &mut Rng, longest: usize) -> Vec<u8> {
@@ -60,12 +55,20 @@ fn check(store: &Objects, model: &[Vec<u8>], rng: &mut Rng) {
 
 #[test]
 fn random_changes_leave_what_a_plain_list_has() {
-    for (seed, kind) in [(1, ObjectKind::Text), (2, ObjectKind::Bytes), (3, ObjectKind::Values)] {
+    use ObjectPacking::{Lengths, Msgpack};
+    let ways = [
+        (1, ObjectKind::Text, Msgpack),
+        (2, ObjectKind::Bytes, Msgpack),
+        (3, ObjectKind::Values, Msgpack),
+        (4, ObjectKind::Text, Lengths),
+        (5, ObjectKind::Bytes, Lengths),
+    ];
+    for (seed, kind, packing) in ways {
         let mut rng = Rng::new(seed);
         let scratch = Scratch::new();
         let path = scratch.path("objects.b2b");
         // Small blocks, so that everything happens often.
-        let options = ObjectsOptions::new(kind).with_block_len(2000);
+        let options = ObjectsOptions::new(kind).with_packing(packing).with_block_len(2000);
         let mut store = Objects::create(&path, &options).unwrap();
         let mut model: Vec<Vec<u8>> = Vec::new();
         for _ in 0..60 {
@@ -83,7 +86,7 @@ fn random_changes_leave_what_a_plain_list_has() {
             }
             check(&store, &model, &mut rng);
         }
-        assert_eq!(store.kind(), kind);
+        assert_eq!((store.kind(), store.packing()), (kind, packing));
         drop(store);
         check(&Objects::open(&path).unwrap(), &model, &mut rng);
     }
@@ -140,37 +143,6 @@ fn objects_of_all_lengths_share_a_store() {
             assert!(longest <= 512 << 10 || objects.len() == 1, "{longest} in {}", objects.len());
         }
     }
-}
-
-/// What the stored bytes before compression, and all around them, exceed the objects by.
-fn overhead(options: &ObjectsOptions, count: usize) -> (f64, f64) {
-    let mut rng = Rng::new(5);
-    let raw = CompressOptions::new(1).with_filters([]).with_level(0);
-    let mut store = Objects::in_memory(&options.clone().with_compress(raw)).unwrap();
-    for _ in 0..count {
-        let object: Vec<u8> =
-            (0..16).map(|_| b'a' + u8::try_from(rng.index(26)).unwrap()).collect();
-        store.append(&object).unwrap();
-    }
-    store.commit().unwrap();
-    let blocks = store.superchunk().len();
-    let all = store.to_bytes().unwrap().len() as u64;
-    let each = |len: u64| (len as f64 - 16.0 * count as f64) / count as f64;
-    (each(blocks), each(all))
-}
-
-#[test]
-fn a_short_text_costs_little_more_than_a_byte() {
-    let (blocks, all) = overhead(&ObjectsOptions::texts(), 200_000);
-    assert!(blocks <= 1.001, "{blocks} bytes an object in the blocks");
-    assert!(all <= 1.005, "{all} bytes an object in the whole file, metadata included");
-}
-
-#[test]
-fn short_bytes_cost_two() {
-    let (blocks, all) = overhead(&ObjectsOptions::bytes(), 200_000);
-    assert!(blocks <= 2.001, "{blocks} bytes an object in the blocks");
-    assert!(all <= 2.005, "{all} bytes an object in the whole file, metadata included");
 }
 
 /// Leaves a dot at the end away, and counts the blocks and bytes it decodes.
@@ -397,89 +369,4 @@ fn frames_without_objects_are_refused() {
     let frame = SuperChunk::in_memory(&FrameOptions::new(CompressOptions::new(1))).unwrap();
     let error = Objects::from_superchunk(frame).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-}
-
-/// What the damaged stores may make the library take.
-const LIMIT: usize = 1 << 16;
-
-/// A store of three chunks, without checksums, so that damage is not found out at once.
-fn small_store(lengths: bool) -> Vec<u8> {
-    let mut options = ObjectsOptions::values().with_block_len(300);
-    options.frame.checksums = false;
-    options.frame.compress.level = 1;
-    let mut store = Objects::in_memory(&options).unwrap();
-    let mut rng = Rng::new(6);
-    store
-        .extend((0..600).map(|number| if number % 7 == 0 { vec![] } else { rng.bytes(2) }))
-        .unwrap();
-    store.append_value(&Value::from_json(r#"{"a": [1, 2]}"#).unwrap()).unwrap();
-    let mut frame = store.to_bytes().unwrap();
-    if !lengths {
-        let plain = SuperChunk::from_bytes(frame).unwrap();
-        let mut plain = plain.copy_to_memory(&plain.frame_options()).unwrap();
-        plain.remove_value("_batch_array_metadata").unwrap();
-        frame = plain.to_bytes().unwrap();
-    }
-    frame
-}
-
-fn read_all(store: Result<Objects>) -> Result<()> {
-    let store = store?;
-    let len = store.len();
-    for index in [0, 1, 299, 300, len / 2, len.wrapping_sub(1)] {
-        let _ = store.get(index);
-        let _ = store.value(index);
-    }
-    let _ = store.verify();
-    store.visit(0..len.min(700), |_| Ok(()))
-}
-
-#[test]
-fn no_damaged_byte_panics_or_takes_more_than_the_limits() {
-    let limits = Limits::default().with_max_decoded(LIMIT).with_max_metadata(LIMIT);
-    let options = OpenOptions::new().with_limits(limits).with_executor(Executor::inline());
-    for lengths in [true, false] {
-        let bytes = small_store(lengths);
-        let open = |bytes: Vec<u8>| -> Result<Objects> {
-            Objects::from_superchunk(options.read(Arc::new(Bytes::new(bytes)))?)
-        };
-        let store = open(bytes.clone()).unwrap();
-        assert!(store.superchunk().chunk_count() > 1 && store.len() == 601);
-        let (mut failed, mut counted) = (0, 0);
-        for_each_mutation(&bytes, |mutation, damaged| {
-            let flipped = mutation.value ^ bytes[mutation.offset];
-            if !matches!(flipped, 1 | 0x80) && !matches!(mutation.value, 0 | 0xff) {
-                return;
-            }
-            let (outcome, peak) = peak_of(|| read_all(open(damaged.to_vec())));
-            assert!(peak < 24 * LIMIT + 8 * bytes.len(), "{peak} for {mutation:?}");
-            counted += 1;
-            failed += usize::from(outcome.is_err());
-        });
-        assert!(failed > counted / 20, "{failed} of {counted} were found out");
-    }
-}
-
-#[test]
-fn lengths_that_disagree_with_the_blocks_are_found_out() {
-    let wrong = |lengths: &[u64]| -> Result<Objects> {
-        let plain = SuperChunk::from_bytes(small_store(true)).unwrap();
-        let mut plain = plain.copy_to_memory(&plain.frame_options()).unwrap();
-        let list = lengths.iter().map(|len| Value::from(*len)).collect::<Vec<_>>();
-        let map = Value::Map(vec![("batch_lengths".into(), list.into())]);
-        plain.set_value("_batch_array_metadata", &map).unwrap();
-        Objects::from_superchunk(plain)
-    };
-    let chunks = Objects::from_bytes(small_store(true)).unwrap().superchunk().chunk_count();
-    // Too few: the chunks are asked.
-    let store = wrong(&[5]).unwrap();
-    assert_eq!(store.len(), 601);
-    // As many as there are chunks, but wrong: an error where it matters, and never another object.
-    let store = wrong(&vec![1; chunks]).unwrap();
-    let error: Error = store.get(0).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
-    assert!(!store.verify().unwrap().is_good());
-    let store = wrong(&vec![u64::MAX / 64; chunks]).unwrap();
-    assert_eq!(store.get(u64::MAX / 128).unwrap_err().kind(), ErrorKind::InvalidArgument);
-    assert!(!store.verify().unwrap().is_good());
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use superchunk::frame::Kind;
 use superchunk::{
-    Codec, CompressOptions, ErrorKind, ObjectKind, Objects, ObjectsOptions, Result, Value,
+    Codec, CompressOptions, ErrorKind, ObjectKind, ObjectPacking, Objects, ObjectsOptions, Result,
+    Value,
 };
 use superchunk_testkit::objects_peer::{ObjectsPeer, PeerStore};
 use superchunk_testkit::rng::Rng;
@@ -88,6 +89,22 @@ fn the_peer_reads_what_we_write() {
             let ours = store.superchunk().read_block(1, 0).unwrap();
             assert!(peer.block(&path, 1, 0).unwrap() == ours, "{name}: the first block of chunk 1");
         }
+    }
+}
+
+#[test]
+fn the_peer_reads_blocks_that_are_packed_by_lengths() {
+    let (scratch, mut peer) = (Scratch::new(), ObjectsPeer::spawn());
+    for (kind, block_len) in
+        [(ObjectKind::Text, 3000), (ObjectKind::Bytes, 3000), (ObjectKind::Bytes, 1 << 20)]
+    {
+        let model = objects(kind, 5000, 8);
+        let path = scratch.path(&format!("{kind:?}-{block_len}.b2b"));
+        let options = ObjectsOptions::new(kind).with_packing(ObjectPacking::Lengths);
+        store_of(&path, &options.with_block_len(block_len), &model).close().unwrap();
+        let found = Value::decode(&peer.read_lengths(&path).unwrap()).unwrap();
+        assert!(found == Value::Array(model.clone()), "{kind:?}");
+        assert!(read_by_us(&path) == model, "{kind:?}");
     }
 }
 

@@ -1,12 +1,13 @@
-//! The ways of superchunk: batches with blocks of four sizes, and a chunk for each string.
+//! The ways of superchunk: batches with blocks of four sizes and two packings, and a chunk for each string.
 
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use superchunk::ObjectPacking::{Lengths, Msgpack};
 use superchunk::frame::Durability;
 use superchunk::{
-    Codec, CompressOptions, FrameOptions, Objects, ObjectsOptions, SuperChunk, Value,
+    Codec, CompressOptions, FrameOptions, ObjectPacking, Objects, ObjectsOptions, SuperChunk, Value,
 };
 use superchunk_testkit::rng::Rng;
 
@@ -17,19 +18,20 @@ use crate::rounds::{Times, remove};
 /// A way to keep the strings.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
-    /// In batches, with blocks of about so many bytes, compressed at this level.
-    Batches(usize, u8),
+    /// In batches, with blocks of about so many bytes, compressed at this level, packed in this way.
+    Batches(usize, u8, ObjectPacking),
     /// A chunk for each, as python-blosc2's `ObjectArray` does.
     Chunks,
 }
 
 /// What is measured.
-pub(super) const WAYS: [(&str, Way); 6] = [
-    ("superchunk, the default (1.5 MiB blocks)", Way::Batches(3 << 19, 5)),
-    ("superchunk, 256 KiB blocks", Way::Batches(256 << 10, 5)),
-    ("superchunk, 32 KiB blocks", Way::Batches(32 << 10, 5)),
-    ("superchunk, 4 MiB blocks", Way::Batches(4 << 20, 5)),
-    ("superchunk, 256 KiB blocks, level 1", Way::Batches(256 << 10, 1)),
+pub(super) const WAYS: [(&str, Way); 7] = [
+    ("superchunk, the default (1.5 MiB blocks)", Way::Batches(3 << 19, 5, Msgpack)),
+    ("superchunk, 1.5 MiB blocks packed by lengths", Way::Batches(3 << 19, 5, Lengths)),
+    ("superchunk, 256 KiB blocks", Way::Batches(256 << 10, 5, Msgpack)),
+    ("superchunk, 32 KiB blocks", Way::Batches(32 << 10, 5, Msgpack)),
+    ("superchunk, 4 MiB blocks", Way::Batches(4 << 20, 5, Msgpack)),
+    ("superchunk, 256 KiB blocks, level 1", Way::Batches(256 << 10, 1, Msgpack)),
     ("superchunk, one chunk each", Way::Chunks),
 ];
 
@@ -91,8 +93,9 @@ impl Way {
     fn write(self, strings: &[String], path: &Path) -> Answer<()> {
         let told = |error: superchunk::Error| error.to_string();
         match self {
-            Self::Batches(block_len, level) => {
+            Self::Batches(block_len, level, packing) => {
                 let mut options = ObjectsOptions::texts().with_block_len(block_len);
+                options.packing = packing;
                 options.frame.durability = Durability::Process;
                 options.frame.compress.level = level;
                 let mut store = Objects::create(path, &options).map_err(told)?;

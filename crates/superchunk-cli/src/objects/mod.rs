@@ -5,12 +5,12 @@ mod records;
 mod show;
 mod write;
 
-pub(crate) use records::{Framing, RecordArgs};
+pub(crate) use records::{Framing, PackingArgs, RecordArgs};
 pub(crate) use show::{print, unpack};
 pub(crate) use write::{Request, append, convert, pack};
 
 use superchunk::bloscpack::Pack;
-use superchunk::{Json, ObjectKind, Objects, SuperChunk, Value};
+use superchunk::{Json, ObjectKind, ObjectPacking, Objects, SuperChunk, Value};
 
 use crate::failure::Outcome;
 use crate::input::{Input, to_usize};
@@ -32,7 +32,7 @@ pub(crate) enum ObjectList {
 
 /// Whether a frame holds objects.
 pub(crate) fn is_list(frame: &SuperChunk) -> bool {
-    frame.metalayer("batcharray").is_some()
+    Objects::are_in(frame)
 }
 
 /// The objects of a frame.
@@ -77,6 +77,11 @@ impl ObjectList {
             Self::Pack(pack) => kind_of_pack(pack),
             Self::Frame(objects) => objects.kind(),
         }
+    }
+
+    /// How the blocks of a frame hold them.
+    pub(crate) fn packing(&self) -> Option<ObjectPacking> {
+        if let Self::Frame(objects) = self { Some(objects.packing()) } else { None }
     }
 
     /// What they are, in a word.

@@ -1,4 +1,5 @@
-//! Objects in a stream of bytes: lines, NUL-terminated, behind their lengths, or JSON.
+//! Objects in a stream of bytes: lines, NUL-terminated, behind their lengths, or JSON; and how a
+//! command line names that, and what becomes of them.
 //!
 //! ```text
 //! lines      Ada ⏎ Grace ⏎           the last ⏎ may be missing
@@ -9,8 +10,8 @@
 
 use std::io::Write;
 
-use clap::Args;
-use superchunk::{Error, Value};
+use clap::{Args, ValueEnum};
+use superchunk::{Error, ObjectPacking, Value};
 
 use crate::failure::{Failure, Outcome};
 use crate::source::Source;
@@ -30,6 +31,32 @@ pub(crate) struct RecordArgs {
     /// Objects are JSON values on lines; also --null, --lengths: see docs/cli.md
     #[arg(long, group = "framing")]
     jsonl: bool,
+}
+
+/// How the frame to make packs its objects.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct PackingArgs {
+    /// How objects stand in a block: msgpack, or lengths, which is shorter
+    #[arg(long, value_name = "HOW", hide = true)]
+    packing: Option<Packing>,
+}
+
+/// How objects stand in a block.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Packing {
+    /// Each a MessagePack value.
+    Msgpack,
+    /// All lengths, then all contents.
+    Lengths,
+}
+
+impl PackingArgs {
+    pub(crate) fn packing(self) -> Option<ObjectPacking> {
+        self.packing.map(|packing| match packing {
+            Packing::Msgpack => ObjectPacking::Msgpack,
+            Packing::Lengths => ObjectPacking::Lengths,
+        })
+    }
 }
 
 /// How objects are told apart.

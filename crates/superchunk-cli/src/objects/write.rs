@@ -5,7 +5,7 @@ use std::path::Path;
 
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::Durability;
-use superchunk::{Json, ObjectKind, Objects, ObjectsOptions, SuperChunk, Value};
+use superchunk::{Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, SuperChunk, Value};
 
 use super::records::{self, Framing};
 use super::{FORMAT, JSON, ObjectList, kind_of_pack};
@@ -25,10 +25,13 @@ use crate::verbs::pack::size_of_path;
 const SMALL: u64 = 8 << 20;
 
 /// How a new list of objects is made.
+#[derive(Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub(crate) encoding: &'a EncodingArgs,
     /// For a Bloscpack file; `None` for a frame.
     pub(crate) pack_file: Option<&'a PackFileArgs>,
+    /// How a frame packs them, if it is to be another way than it was or usually is.
+    pub(crate) packing: Option<ObjectPacking>,
     pub(crate) attributes: &'a [(String, Value)],
     pub(crate) force: bool,
 }
@@ -64,6 +67,7 @@ pub(crate) fn convert(
     target: &Target,
     context: &Context,
 ) -> Outcome {
+    let request = &Request { packing: request.packing.or_else(|| list.packing()), ..*request };
     make(target, request, list.kind(), context, &mut |writer| {
         list.each(Span::all(list.count()), &mut |value| writer.put(&value))?;
         Ok(0)
@@ -173,6 +177,7 @@ impl Writer {
         }
         let Some(args) = request.pack_file else {
             let mut usual = ObjectsOptions::new(kind);
+            usual.packing = request.packing.unwrap_or(usual.packing);
             usual.block_len = request.encoding.block_size.unwrap_or(usual.block_len);
             let encoding = EncodingArgs { block_size: None, ..request.encoding.clone() };
             let base = encoding.over(usual.frame.clone(), context)?;

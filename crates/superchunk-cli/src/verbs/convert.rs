@@ -17,7 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
 use crate::names::human;
-use crate::objects;
+use crate::objects::{self, PackingArgs};
 use crate::output::{Document, ratio, rounded};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
@@ -83,6 +83,8 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
+    packing: PackingArgs,
+    #[command(flatten)]
     encoding: EncodingArgs,
     #[command(flatten)]
     pack_file: PackFileArgs,
@@ -135,13 +137,16 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         }
         (To::Frame | To::Sparse, _)
             if let Some(list) = objects
-                && (list.pack().is_some() || args.encoding.changes_chunks()) =>
+                && (list.pack().is_some()
+                    || args.encoding.changes_chunks()
+                    || args.packing.packing().is_some()) =>
         {
             let encoding = EncodingArgs { sparse: to == To::Sparse, ..args.encoding.clone() };
             let attributes = attributes_of(&input)?;
             let request = objects::Request {
                 encoding: &encoding,
                 pack_file: None,
+                packing: args.packing.packing(),
                 attributes: &attributes,
                 force: args.force,
             };
@@ -218,7 +223,7 @@ fn guess(args: &ConvertArgs, input: &Input) -> Outcome<To> {
         _ if args.encoding.sparse => To::Sparse,
         Some("b2nd") => To::B2nd,
         Some("blp") => To::Blp,
-        Some("b2frame" | "b2") => To::Frame,
+        Some("b2frame" | "b2b" | "b2") => To::Frame,
         Some("npy") => To::Npy,
         Some("chunk") => To::Chunk,
         Some("raw" | "bin") => To::Raw,
@@ -273,7 +278,7 @@ pub(crate) fn to_pack(
     if let Content::Objects(list) = &input.content {
         let pack_file = Some(pack_file);
         let attributes = &attributes;
-        let request = objects::Request { encoding, pack_file, attributes, force };
+        let request = objects::Request { encoding, pack_file, packing: None, attributes, force };
         return objects::convert(list, &request, target, context);
     }
     let usual = packs::options_like(input)?;

@@ -17,7 +17,7 @@ use crate::encoding::EncodingArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::names::{human, parse_length};
-use crate::objects::{self, RecordArgs};
+use crate::objects::{self, PackingArgs, RecordArgs};
 use crate::output::{Document, ratio, rounded};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::{Scratch, replace};
@@ -81,6 +81,8 @@ pub(crate) struct PackArgs {
     #[command(flatten)]
     records: RecordArgs,
     #[command(flatten)]
+    packing: PackingArgs,
+    #[command(flatten)]
     encoding: EncodingArgs,
     #[command(flatten)]
     pack_file: PackFileArgs,
@@ -113,6 +115,10 @@ impl PackArgs {
         if self.records.is_given() && !self.varlen {
             return Err(Failure::usage("only objects are told apart by something")
                 .with_help("say --varlen, too"));
+        }
+        if self.packing.packing().is_some() && (!self.varlen || self.to() == Some(To::Blp)) {
+            return Err(Failure::usage("only objects in a frame are packed in some way")
+                .with_help("say --varlen, too, and make no Bloscpack file"));
         }
         if self.pack_file.is_given() && self.to() != Some(To::Blp) {
             return Err(Failure::usage("only Bloscpack files have such checksums and offsets")
@@ -182,6 +188,7 @@ fn pack_objects(
     let request = objects::Request {
         encoding: &args.encoding,
         pack_file: (args.to() == Some(To::Blp)).then_some(&args.pack_file),
+        packing: args.packing.packing(),
         attributes,
         force: args.force,
     };

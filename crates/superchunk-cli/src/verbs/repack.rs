@@ -109,7 +109,8 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
     {
         let encoding = &EncodingArgs { sparse, ..args.encoding.clone() };
         let attributes = &objects::free_attributes(&input)?;
-        let request = objects::Request { encoding, pack_file: None, attributes, force };
+        let request =
+            objects::Request { encoding, pack_file: None, packing: None, attributes, force };
         return objects::convert(list, &request, &Target::Path(target.to_owned()), context);
     }
     replace(target, force, |temporary| {

@@ -25,7 +25,7 @@ Examples:
   superchunk unpack cube.b2nd --raw -o - | wc -c     bytes in C order";
 
 /// The names that packing adds, and unpacking takes away.
-const SUFFIXES: [&str; 4] = ["b2frame", "b2nd", "b2", "blp"];
+const SUFFIXES: [&str; 5] = ["b2frame", "b2nd", "b2b", "b2", "blp"];
 
 /// The options of `unpack`.
 #[derive(Debug, Args)]

@@ -84,6 +84,39 @@ fn they_grow_and_become_each_other() {
 }
 
 #[test]
+fn a_frame_packs_objects_by_their_lengths_if_asked_to() {
+    let shell = Shell::new();
+    shell.write("names.txt", lines().as_bytes());
+    shell.run("pack names.txt --varlen --packing lengths -o short.b2b -m who=me").succeeds();
+    shell.run("pack names.txt --varlen -o usual.b2b").succeeds();
+    let info = shell.run("info short.b2b").succeeds();
+    let info = String::from_utf8(info.stdout).unwrap();
+    assert!(info.contains("objects (text)") && info.contains("superchunk_objects"), "{info}");
+    shell.run("diff short.b2b usual.b2b").is("", "", 0);
+    shell.run("cat short.b2b@7").is("name 7 \n", "", 0);
+    // What changes it leaves the packing as it is; `convert` can give it another.
+    shell.run("repack short.b2b -c lz4").succeeds();
+    shell.run("append short.b2b usual.b2b").succeeds();
+    shell.run("convert short.b2b other.b2b --packing msgpack").succeeds();
+    for (name, is_short) in [("short.b2b", true), ("other.b2b", false)] {
+        let layers = shell.run(&format!("info {name} --json")).succeeds();
+        let layers = String::from_utf8(layers.stdout).unwrap();
+        assert_eq!(layers.contains("superchunk_objects"), is_short, "{layers}");
+        assert_eq!(layers.contains("batcharray"), !is_short, "{layers}");
+    }
+    shell.run("diff short.b2b other.b2b").is("", "", 0);
+    shell.run("attr get other.b2b who").is("\"me\"\n", "", 0);
+    shell.run("verify short.b2b").succeeds();
+    for wrong in ["--varlen --packing lengths -o x.blp", "--packing lengths -o x.b2frame"] {
+        assert_eq!(shell.run(&format!("pack names.txt {wrong}")).code, Some(2), "{wrong}");
+    }
+    shell.run("pack names.txt --varlen --jsonl --packing lengths").fails(
+        2,
+        "error: values of any kind need ObjectPacking::Msgpack: a length does not tell what they are\n",
+    );
+}
+
+#[test]
 fn objects_come_and_go_in_four_ways() {
     let shell = Shell::new();
     let inputs: [(&str, &[u8], &str, &str); 3] = [

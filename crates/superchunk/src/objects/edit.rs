@@ -2,7 +2,7 @@
 
 use super::Objects;
 use super::list::List;
-use super::write::{check_len, write_object};
+use super::write::check_len;
 use crate::error::{Error, Result};
 
 impl Objects {
@@ -57,7 +57,7 @@ impl Objects {
         }
         let mut encoded = Vec::new();
         if let Some(object) = object {
-            write_object(self.kind, object, &mut encoded)?;
+            self.packing.write(self.kind, object, &mut encoded)?;
             check_len(encoded.len())?;
         }
         let encoded = object.map(|_| encoded.as_slice());
@@ -73,7 +73,7 @@ impl Objects {
         let each = self.block_objects();
         let ends: Vec<usize> =
             (0..list.len()).step_by(each).map(|first| list.len().min(first + each)).collect();
-        self.splice(number, number + 1, &list.cut(&ends)?)?;
+        self.splice(number, number + 1, &list.cut(self.packing, &ends)?)?;
         let (removed, added) = (count as u64, list.len() as u64);
         self.starts.iter_mut().skip(number + 1).for_each(|start| *start = *start - removed + added);
         if list.len() == 0 {

@@ -3,18 +3,15 @@
 //!
 //! ```text
 //! ┌──────────────────┬──────────────┬──────────────┬───
-//! │ array head: n    │ object 0     │ object 1     │ …      every object is one MessagePack value
+//! │ head             │ object 0     │ object 1     │ …          see `packing`
 //! └──────────────────┴──────────────┴──────────────┴───
 //!  only in a block    ↑ starts[0]    ↑ starts[1]
 //! ```
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
-use crate::wire::msgpack::{Head, Skim, write_array_head};
-
-/// What errors call a block.
-const FORMAT: &str = "batch";
+use super::packing::{ObjectPacking, position};
+use crate::error::Result;
 
 /// Objects in a row.
 pub(super) struct List {
@@ -30,46 +27,14 @@ impl List {
     }
 
     /// The objects of a block.
-    pub(super) fn parse(block: Vec<u8>) -> Result<Self> {
-        let mut skim = Skim::new(&block);
-        let Head::Array(count) = skim.head()? else {
-            return Err(Error::corrupt("the block is no list of objects").at(FORMAT, "count", 0));
-        };
-        let left = block.len() - skim.position();
-        if count > left {
-            return Err(
-                Error::truncated(format!("{count} objects in {left} bytes")).at(FORMAT, "count", 0)
-            );
-        }
-        let mut starts = Vec::with_capacity(count + 1);
-        starts.push(position(skim.position())?);
-        for _ in 0..count {
-            skim.skip()?;
-            starts.push(position(skim.position())?);
-        }
-        if skim.position() != block.len() {
-            let message = format!("{} bytes follow the objects", block.len() - skim.position());
-            return Err(Error::corrupt(message).at(FORMAT, "end", skim.position()));
-        }
+    pub(super) fn parse(packing: ObjectPacking, block: Vec<u8>) -> Result<Self> {
+        let starts = packing.starts(&block)?;
         Ok(Self { bytes: block, starts })
-    }
-
-    /// The number of objects in a block, without looking at them.
-    pub(super) fn count_of(block: &[u8]) -> Result<usize> {
-        match Skim::new(block).head()? {
-            Head::Array(count) if count <= block.len() => Ok(count),
-            _ => Err(Error::corrupt("the block is no list of objects").at(FORMAT, "count", 0)),
-        }
     }
 
     /// The number of objects.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
-    }
-
-    /// What the encoded objects take.
-    pub(super) fn byte_len(&self) -> usize {
-        self.span(0..self.len()).len()
     }
 
     /// The memory that this takes.
@@ -91,10 +56,11 @@ impl List {
     }
 
     /// The objects `range` as a block.
-    pub(super) fn block(&self, range: Range<usize>) -> Result<Vec<u8>> {
+    pub(super) fn block(&self, packing: ObjectPacking, range: Range<usize>) -> Result<Vec<u8>> {
         let objects = self.objects(range.clone());
-        let mut block = Vec::with_capacity(objects.len() + 5);
-        write_array_head(&mut block, range.len())?;
+        let mut block = Vec::with_capacity(objects.len() + range.len() + 5);
+        let lengths = range.map(|index| self.span(index..index + 1).len());
+        packing.write_head(lengths, &mut block)?;
         block.extend_from_slice(objects);
         Ok(block)
     }
@@ -158,16 +124,13 @@ impl List {
     }
 }
 
-/// A position in a list.
-fn position(at: usize) -> Result<u32> {
-    u32::try_from(at).map_err(|_| Error::limit("objects of more than 4 GiB in one list"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use crate::error::{Error, ErrorKind};
     use crate::wire::msgpack::{Value, write_text};
+
+    const MSGPACK: ObjectPacking = ObjectPacking::Msgpack;
 
     fn list(texts: &[&str]) -> List {
         let mut list = List::new();
@@ -178,21 +141,21 @@ mod tests {
     #[test]
     fn a_block_is_what_python_packs_and_comes_back() {
         let list = list(&["", "ab", "c"]);
-        let block = list.block(0..3).unwrap();
+        let block = list.block(MSGPACK, 0..3).unwrap();
         assert_eq!(block, b"\x93\xa0\xa2ab\xa1c");
         let value = Value::Array(vec!["".into(), "ab".into(), "c".into()]);
         assert_eq!(Value::decode(&block).unwrap(), value);
-        let back = List::parse(block.clone()).unwrap();
-        assert_eq!((back.len(), List::count_of(&block).unwrap()), (3, 3));
+        let back = List::parse(MSGPACK, block.clone()).unwrap();
+        assert_eq!((back.len(), MSGPACK.count(&block).unwrap()), (3, 3));
         assert_eq!(back.object(1).unwrap(), b"\xa2ab");
         assert_eq!(back.object(3), None);
-        assert_eq!(back.byte_len(), list.byte_len());
-        assert_eq!(back.behind(1).unwrap().block(0..2).unwrap(), b"\x92\xa2ab\xa1c");
+        assert_eq!(back.objects(0..3), list.objects(0..3));
+        assert_eq!(back.behind(1).unwrap().block(MSGPACK, 0..2).unwrap(), b"\x92\xa2ab\xa1c");
     }
 
     #[test]
     fn blocks_that_lie_are_refused() {
-        let kind = |block: &[u8]| List::parse(block.to_vec()).err().unwrap().kind();
+        let kind = |block: &[u8]| List::parse(MSGPACK, block.to_vec()).err().unwrap().kind();
         assert_eq!(kind(b"\xdd\xff\xff\xff\xff\xc0"), ErrorKind::Truncated);
         assert_eq!(kind(b"\x92\xa0"), ErrorKind::Truncated);
         assert_eq!(kind(b"\x91\xa0\xa0"), ErrorKind::Corrupt);
@@ -222,6 +185,6 @@ mod tests {
         });
         assert!(failed.is_err());
         list.truncate(7);
-        assert_eq!(list.block(0..1).unwrap(), b"\x91\xa1a");
+        assert_eq!(list.block(MSGPACK, 0..1).unwrap(), b"\x91\xa1a");
     }
 }

@@ -1,8 +1,9 @@
 //! What a store of objects says of itself: two metalayers and a value behind the chunks, all
-//! MessagePack, in the words of python-blosc2.
+//! MessagePack, in the words of python-blosc2 as far as it has some.
 //!
 //! ```text
 //! metalayer batcharray            {version: 1, serializer: "msgpack", items_per_block: n, arrow_schema: nil}
+//!  or superchunk_objects          {version: 1, packing: "lengths", items_per_block: n}
 //! metalayer ctable_varlen_scalar  {version: 1, py_type: "str" | "bytes" | "object", nullable: false,
 //!                                  batch_rows: n}
 //! value _batch_array_metadata     {batch_lengths: [objects in chunk 0, in chunk 1, …]}
@@ -11,11 +12,11 @@
 //! The second one is optional; without it the objects may be anything.
 
 use super::options::ObjectKind;
+use super::packing::ObjectPacking;
 use crate::error::{Error, Result};
+use crate::schunk::SuperChunk;
 use crate::wire::msgpack::{Head, Skim, Value, write_array_head, write_text};
 
-/// The metalayer that makes a frame a store of objects.
-pub(super) const LAYER: &str = "batcharray";
 /// The metalayer that tells what the objects are.
 pub(super) const KIND_LAYER: &str = "ctable_varlen_scalar";
 /// The value that tells how many objects each chunk has.
@@ -23,25 +24,43 @@ pub(super) const LENGTHS: &str = "_batch_array_metadata";
 /// Its only key.
 const LENGTHS_KEY: &str = "batch_lengths";
 
-/// The bytes of the metalayer. The number always takes five bytes, so that another one fits in its
+/// The metalayer that makes a frame a store of objects.
+pub(super) fn layer_name(packing: ObjectPacking) -> &'static str {
+    match packing {
+        ObjectPacking::Msgpack => "batcharray",
+        ObjectPacking::Lengths => "superchunk_objects",
+    }
+}
+
+/// How the objects of a frame are packed; `None` if it has none.
+pub(super) fn packing_of(frame: &SuperChunk) -> Option<ObjectPacking> {
+    let all = [ObjectPacking::Msgpack, ObjectPacking::Lengths];
+    all.into_iter().find(|packing| frame.metalayer(layer_name(*packing)).is_some())
+}
+
+/// The bytes of that metalayer. The number always takes five bytes, so that another one fits in its
 /// place.
-pub(super) fn write_layer(items_per_block: u32) -> Result<Vec<u8>> {
-    let mut out = vec![0x84];
+pub(super) fn write_layer(packing: ObjectPacking, items_per_block: u32) -> Result<Vec<u8>> {
+    let is_msgpack = packing == ObjectPacking::Msgpack;
+    let mut out = vec![if is_msgpack { 0x84 } else { 0x83 }];
     write_text(&mut out, "version")?;
     out.push(1);
-    write_text(&mut out, "serializer")?;
-    write_text(&mut out, "msgpack")?;
+    let (key, word) = packing_entry(packing);
+    write_text(&mut out, key)?;
+    write_text(&mut out, word)?;
     write_text(&mut out, "items_per_block")?;
     out.push(0xce);
     out.extend_from_slice(&items_per_block.to_be_bytes());
-    write_text(&mut out, "arrow_schema")?;
-    out.push(0xc0);
+    if is_msgpack {
+        write_text(&mut out, "arrow_schema")?;
+        out.push(0xc0);
+    }
     Ok(out)
 }
 
 /// How many objects every block but the last of a chunk has; `None` when the metalayer does not say.
-pub(super) fn parse_layer(bytes: &[u8]) -> Result<Option<usize>> {
-    let told = |error: Error| error.at(LAYER, "map", 0);
+pub(super) fn parse_layer(packing: ObjectPacking, bytes: &[u8]) -> Result<Option<usize>> {
+    let told = |error: Error| error.at(layer_name(packing), "map", 0);
     let map = Value::decode(bytes).map_err(told)?;
     match map.get("version").and_then(Value::as_u64) {
         Some(1) => {}
@@ -49,13 +68,11 @@ pub(super) fn parse_layer(bytes: &[u8]) -> Result<Option<usize>> {
             return Err(told(Error::unsupported(format!("version {version:?}, not 1"))));
         }
     }
-    match map.get("serializer").and_then(Value::as_str) {
-        Some("msgpack") => {}
-        serializer => {
-            return Err(told(Error::unsupported(format!(
-                "the objects are written by {serializer:?}; only \"msgpack\" is known"
-            ))));
-        }
+    let (key, word) = packing_entry(packing);
+    let found = map.get(key).and_then(Value::as_str);
+    if found != Some(word) {
+        let words = format!("the objects are written by {found:?}; only {word:?} is known");
+        return Err(told(Error::unsupported(words)));
     }
     match map.get("items_per_block") {
         None | Some(Value::Nil) => Ok(None),
@@ -63,6 +80,14 @@ pub(super) fn parse_layer(bytes: &[u8]) -> Result<Option<usize>> {
             Some(count) if count > 0 => Ok(Some(count)),
             _ => Err(told(Error::corrupt(format!("blocks of {count:?} objects")))),
         },
+    }
+}
+
+/// The entry that tells how objects are packed.
+fn packing_entry(packing: ObjectPacking) -> (&'static str, &'static str) {
+    match packing {
+        ObjectPacking::Msgpack => ("serializer", "msgpack"),
+        ObjectPacking::Lengths => ("packing", "lengths"),
     }
 }
 
@@ -140,10 +165,12 @@ mod tests {
 
     #[test]
     fn layers_come_back_and_keep_their_length() {
-        for count in [1, 1000, 70_000] {
-            let bytes = write_layer(count).unwrap();
-            assert_eq!(parse_layer(&bytes).unwrap(), Some(count as usize));
-            assert_eq!(bytes.len(), write_layer(1).unwrap().len());
+        for packing in [ObjectPacking::Msgpack, ObjectPacking::Lengths] {
+            for count in [1, 1000, 70_000] {
+                let bytes = write_layer(packing, count).unwrap();
+                assert_eq!(parse_layer(packing, &bytes).unwrap(), Some(count as usize));
+                assert_eq!(bytes.len(), write_layer(packing, 1).unwrap().len());
+            }
         }
         for kind in [ObjectKind::Text, ObjectKind::Bytes, ObjectKind::Values] {
             assert_eq!(parse_kind(Some(&write_kind(kind).unwrap())), kind);
@@ -154,7 +181,8 @@ mod tests {
 
     #[test]
     fn foreign_layers_are_refused_in_words() {
-        let layer = |json: &str| parse_layer(&Value::from_json(json).unwrap().encode().unwrap());
+        let encoded = |json: &str| Value::from_json(json).unwrap().encode().unwrap();
+        let layer = |json: &str| parse_layer(ObjectPacking::Msgpack, &encoded(json));
         let none = r#"{"version": 1, "serializer": "msgpack", "items_per_block": null}"#;
         assert_eq!(layer(none).unwrap(), None);
         let arrow = layer(r#"{"version": 1, "serializer": "arrow"}"#).unwrap_err();
@@ -164,6 +192,9 @@ mod tests {
         assert_eq!(newer.kind(), ErrorKind::Unsupported);
         let zero = r#"{"version": 1, "serializer": "msgpack", "items_per_block": 0}"#;
         assert_eq!(layer(zero).unwrap_err().kind(), ErrorKind::Corrupt);
+        let other = encoded(r#"{"version": 1, "packing": "words", "items_per_block": 5}"#);
+        let other = parse_layer(ObjectPacking::Lengths, &other).unwrap_err();
+        assert_eq!(other.kind(), ErrorKind::Unsupported);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! A chunk for each object costs 40 to 100 bytes an object. Here a chunk holds many objects in a few
 //! variable-length blocks, each a MessagePack list; to read one object, one block is decoded. It is the
-//! layout of python-blosc2's `BatchArray`, which reads what is written here, and is read.
+//! layout of python-blosc2's `BatchArray`, which reads what is written here, and is read. A second
+//! packing of blocks has shorter lengths.
 //!
 //! ```text
 //! frame   metalayer batcharray {items_per_block: n}      chunk   chunk   chunk   batch lengths
@@ -14,6 +15,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `packing` | the two ways of writing the objects of a block |
 //! | `list` | encoded objects in a row: a block, or objects that wait for one |
 //! | `meta` | what a store says of itself |
 //! | `cache` | blocks that were just decoded |
@@ -28,10 +30,12 @@ mod edit;
 mod list;
 mod meta;
 mod options;
+mod packing;
 mod read;
 mod write;
 
 pub use options::{ObjectKind, ObjectsOptions};
+pub use packing::ObjectPacking;
 
 #[cfg(any(unix, windows))]
 use std::path::Path;
@@ -75,6 +79,7 @@ use list::List;
 pub struct Objects {
     frame: SuperChunk,
     kind: ObjectKind,
+    packing: ObjectPacking,
     /// How many objects every block but the last of its chunk has; `None` if nobody says so.
     items_per_block: Option<usize>,
     /// Whether that number may still be chosen, while there are no chunks.
@@ -135,7 +140,13 @@ impl Objects {
         Self::from_superchunk(SuperChunk::from_bytes(bytes)?)
     }
 
-    /// The store that a super-chunk holds: one with a metalayer `batcharray`.
+    /// Whether a super-chunk holds objects: whether it has a metalayer that says so.
+    #[must_use]
+    pub fn are_in(frame: &SuperChunk) -> bool {
+        meta::packing_of(frame).is_some()
+    }
+
+    /// The store that a super-chunk holds.
     ///
     /// Where the file does not say how many objects each chunk has, the chunks are asked.
     pub fn from_superchunk(frame: SuperChunk) -> Result<Self> {
@@ -155,6 +166,7 @@ impl Objects {
         Self {
             frame,
             kind: ObjectKind::Values,
+            packing: ObjectPacking::Msgpack,
             items_per_block: None,
             choosing: false,
             starts: vec![0],
@@ -168,12 +180,20 @@ impl Objects {
 
     /// Takes over what the frame says.
     fn reload(&mut self) -> Result<()> {
-        let layer = self.frame.metalayer(meta::LAYER).ok_or_else(|| {
-            Error::not_found("there is no metalayer `batcharray`: this super-chunk has no objects")
+        self.packing = meta::packing_of(&self.frame).ok_or_else(|| {
+            let names = "`batcharray` or `superchunk_objects`";
+            Error::not_found(format!(
+                "there is no metalayer {names}: this super-chunk has no objects"
+            ))
         })?;
-        self.items_per_block = meta::parse_layer(layer)?;
+        let layer = self.frame.metalayer(meta::layer_name(self.packing)).unwrap_or_default();
+        self.items_per_block = meta::parse_layer(self.packing, layer)?;
         self.choosing = self.items_per_block.is_none();
-        self.kind = meta::parse_kind(self.frame.metalayer(meta::KIND_LAYER));
+        self.kind = match meta::parse_kind(self.frame.metalayer(meta::KIND_LAYER)) {
+            // Nothing in such a block tells what its objects are.
+            ObjectKind::Values if self.packing == ObjectPacking::Lengths => ObjectKind::Bytes,
+            kind => kind,
+        };
         self.starts = self.stored_starts()?;
         self.cache.clear();
         Ok(())
@@ -195,6 +215,12 @@ impl Objects {
     #[must_use]
     pub fn kind(&self) -> ObjectKind {
         self.kind
+    }
+
+    /// How the objects of a block are written.
+    #[must_use]
+    pub fn packing(&self) -> ObjectPacking {
+        self.packing
     }
 
     /// How many objects every block but the last of its chunk has, if the store says so.
@@ -294,10 +320,16 @@ impl std::fmt::Debug for Objects {
 
 /// The frame of a new store.
 fn frame_of(options: &ObjectsOptions) -> Result<FrameOptions> {
+    let packing = options.packing;
+    if packing == ObjectPacking::Lengths && options.kind == ObjectKind::Values {
+        let words =
+            "values of any kind need ObjectPacking::Msgpack: a length does not tell what they are";
+        return Err(Error::invalid(words));
+    }
     let mut frame = options.frame.clone().with_variable_chunks();
     frame.compress.item_size = 1;
     frame.chunk_size = None;
     Ok(frame
-        .with_metalayer(meta::LAYER, meta::write_layer(write::FIRST_GUESS)?)
+        .with_metalayer(meta::layer_name(packing), meta::write_layer(packing, write::FIRST_GUESS)?)
         .with_metalayer(meta::KIND_LAYER, meta::write_kind(options.kind)?))
 }

@@ -1,5 +1,6 @@
 //! What a caller can choose when creating a store of objects.
 
+use super::packing::ObjectPacking;
 use crate::options::{Codec, CompressOptions};
 use crate::schunk::FrameOptions;
 
@@ -36,6 +37,8 @@ pub enum ObjectKind {
 pub struct ObjectsOptions {
     /// What the objects are.
     pub kind: ObjectKind,
+    /// How the objects of a block are written.
+    pub packing: ObjectPacking,
     /// The frame that holds them. Item size and chunk size come from the store.
     pub frame: FrameOptions,
     /// About how many bytes a block has before it is compressed. One object is read by decoding one
@@ -44,12 +47,13 @@ pub struct ObjectsOptions {
 }
 
 impl ObjectsOptions {
-    /// Objects of this kind in a contiguous frame, compressed by Zstandard at level 5, in blocks of
-    /// about 1.5 MiB.
+    /// Objects of this kind as python-blosc2 has them in a contiguous frame, compressed by Zstandard
+    /// at level 5, in blocks of about 1.5 MiB.
     #[must_use]
     pub fn new(kind: ObjectKind) -> Self {
         let compress = CompressOptions::new(1).with_codec(Codec::Zstd).with_filters([]);
-        Self { kind, frame: FrameOptions::new(compress), block_len: BLOCK_LEN }
+        let packing = ObjectPacking::Msgpack;
+        Self { kind, packing, frame: FrameOptions::new(compress), block_len: BLOCK_LEN }
     }
 
     /// The same for UTF-8 texts.
@@ -68,6 +72,13 @@ impl ObjectsOptions {
     #[must_use]
     pub fn values() -> Self {
         Self::new(ObjectKind::Values)
+    }
+
+    /// The same options with objects written in this way.
+    #[must_use]
+    pub fn with_packing(mut self, packing: ObjectPacking) -> Self {
+        self.packing = packing;
+        self
     }
 
     /// The same options with another frame.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::Objects;
 use super::list::List;
 use super::meta;
+use super::packing::text;
 use crate::chunk::Content;
 use crate::error::{Error, Result};
-use crate::wire::msgpack::{Head, Skim, Value};
+use crate::wire::msgpack::Value;
 
 /// A list that is kept alive while it is used.
 enum Held<'a> {
@@ -43,13 +44,13 @@ impl Found<'_> {
 impl Objects {
     /// The bytes of object `index`, which must be text or bytes.
     pub fn get(&self, index: u64) -> Result<Vec<u8>> {
-        self.with_object(index, |object| content(object).map(<[u8]>::to_vec))
+        self.with_object(index, |object| self.packing.content(object).map(<[u8]>::to_vec))
     }
 
     /// Puts the bytes of object `index` into `dst`, and nothing else.
     pub fn get_into(&self, index: u64, dst: &mut Vec<u8>) -> Result<()> {
         self.with_object(index, |object| {
-            let bytes = content(object)?;
+            let bytes = self.packing.content(object)?;
             dst.clear();
             dst.extend_from_slice(bytes);
             Ok(())
@@ -58,12 +59,12 @@ impl Objects {
 
     /// Object `index`, which must be text, or bytes that are UTF-8.
     pub fn text(&self, index: u64) -> Result<String> {
-        self.with_object(index, |object| text(content(object)?.to_vec()))
+        self.with_object(index, |object| text(self.packing.content(object)?))
     }
 
     /// Object `index`, whatever it is.
     pub fn value(&self, index: u64) -> Result<Value> {
-        self.with_object(index, Value::decode)
+        self.with_object(index, |object| self.packing.value(self.kind, object))
     }
 
     /// Calls `see` with the bytes of each of the objects `range`, in order; this is the quickest way
@@ -76,7 +77,7 @@ impl Objects {
             while index < range.end
                 && let Some(object) = found.object(index)
             {
-                see(content(object).map_err(|error| told(error, index))?)?;
+                see(self.packing.content(object).map_err(|error| told(error, index))?)?;
                 index += 1;
             }
         }
@@ -85,17 +86,17 @@ impl Objects {
 
     /// The bytes of each of the objects `range`, in order.
     pub fn range(&self, range: Range<u64>) -> Result<impl Iterator<Item = Result<Vec<u8>>> + '_> {
-        self.each(range, |object| content(object).map(<[u8]>::to_vec))
+        self.each(range, |object| self.packing.content(object).map(<[u8]>::to_vec))
     }
 
     /// The texts `range`, in order.
     pub fn texts(&self, range: Range<u64>) -> Result<impl Iterator<Item = Result<String>> + '_> {
-        self.each(range, |object| text(content(object)?.to_vec()))
+        self.each(range, |object| text(self.packing.content(object)?))
     }
 
     /// The values `range`, in order.
     pub fn values(&self, range: Range<u64>) -> Result<impl Iterator<Item = Result<Value>> + '_> {
-        self.each(range, Value::decode)
+        self.each(range, |object| self.packing.value(self.kind, object))
     }
 
     fn each<'a, T>(
@@ -177,7 +178,8 @@ impl Objects {
             Some(list) => list,
             None => {
                 let bytes = self.frame.read_block(number, block)?;
-                let list = List::parse(bytes).map_err(|error| self.frame.told(number, error))?;
+                let list = List::parse(self.packing, bytes)
+                    .map_err(|error| self.frame.told(number, error))?;
                 let list = Arc::new(list);
                 self.cache.put((number, block), &list);
                 list
@@ -255,8 +257,9 @@ impl Objects {
             None => (0, 0),
         };
         for block in first..blocks {
-            let objects = List::count_of(&self.frame.read_block(number, block)?)
-                .map_err(|error| self.frame.told(number, error))?;
+            let bytes = self.frame.read_block(number, block)?;
+            let objects =
+                self.packing.count(&bytes).map_err(|error| self.frame.told(number, error))?;
             count = count.saturating_add(objects as u64);
         }
         Ok(count)
@@ -283,19 +286,6 @@ impl Objects {
         let len = self.len();
         Err(Error::invalid(format!("objects {range:?} are not inside of the {len} there are")))
     }
-}
-
-/// The bytes of an encoded object.
-fn content(object: &[u8]) -> Result<&[u8]> {
-    let mut skim = Skim::new(object);
-    match skim.head()? {
-        Head::Text(len) | Head::Bytes(len) => skim.take(len),
-        _ => Err(Error::invalid("it is neither text nor bytes: read it with Objects::value")),
-    }
-}
-
-fn text(bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|error| Error::corrupt("it is not UTF-8").because(error))
 }
 
 fn told(error: Error, index: u64) -> Error {

@@ -1,10 +1,11 @@
 //! New objects: they wait until they fill blocks, and the blocks a chunk.
 
 use super::list::List;
+use super::packing::ObjectPacking;
 use super::{ObjectKind, Objects, meta};
 use crate::container::read_only;
 use crate::error::{Error, ErrorKind, Result};
-use crate::wire::msgpack::{Value, write_bytes, write_text};
+use crate::wire::msgpack::Value;
 
 /// The objects of a block until the first chunk tells how long they are.
 pub(super) const FIRST_GUESS: u32 = 4096;
@@ -23,16 +24,14 @@ const LONGEST: usize = i32::MAX as usize - (1 << 16);
 impl Objects {
     /// Appends an object. Where the objects are texts it must be UTF-8.
     pub fn append(&mut self, object: &[u8]) -> Result<()> {
-        let kind = self.kind;
-        self.push(|out| write_object(kind, object, out))
+        let (packing, kind) = (self.packing, self.kind);
+        self.push(|out| packing.write(kind, object, out))
     }
 
     /// Appends a text; as its bytes, where the objects are bytes.
     pub fn append_text(&mut self, text: &str) -> Result<()> {
-        match self.kind {
-            ObjectKind::Bytes => self.push(|out| write_bytes(out, text.as_bytes())),
-            ObjectKind::Text | ObjectKind::Values => self.push(|out| write_text(out, text)),
-        }
+        let (packing, kind) = (self.packing, self.kind);
+        self.push(|out| packing.write_text(kind, text, out))
     }
 
     /// Appends a value, which must be of the kind of this store.
@@ -45,11 +44,8 @@ impl Objects {
         if !fits {
             return Err(Error::invalid(format!("this store holds {:?} only", self.kind)));
         }
-        let encoded = value.encode()?;
-        self.push(|out| {
-            out.extend_from_slice(&encoded);
-            Ok(())
-        })
+        let packing = self.packing;
+        self.push(|out| packing.write_value(value, out))
     }
 
     /// Appends many objects. After an error those before the wrong one are there.
@@ -69,7 +65,7 @@ impl Objects {
             write(out)?;
             check_len(out.len() - before)
         })?;
-        if self.pending.byte_len() < self.chunk_len() {
+        if self.pending_len(self.pending.len()) < self.chunk_len() {
             return Ok(());
         }
         self.flush(false).inspect_err(|_| self.pending.truncate(self.pending.len() - 1))
@@ -132,13 +128,14 @@ impl Objects {
             let ends = self.block_ends(count, all);
             let Some(end) = ends.last().copied() else { return Ok(()) };
             if self.choosing && self.frame.chunk_count() == 0 {
-                let layer = meta::write_layer(u32::try_from(count).unwrap_or(u32::MAX))?;
-                self.frame.set_metalayer(meta::LAYER, &layer)?;
+                let layer =
+                    meta::write_layer(self.packing, u32::try_from(count).unwrap_or(u32::MAX))?;
+                self.frame.set_metalayer(meta::layer_name(self.packing), &layer)?;
                 self.items_per_block = Some(count);
             }
             let rest = self.pending.behind(end)?;
             let first = self.starts.len() - 1;
-            self.splice(first, self.frame.chunk_count(), &self.pending.cut(&ends)?)?;
+            self.splice(first, self.frame.chunk_count(), &self.pending.cut(self.packing, &ends)?)?;
             self.starts.push(self.stored_count() + end as u64);
             self.pending = rest;
             self.taken_back = false;
@@ -154,7 +151,7 @@ impl Objects {
             let end = self.pending.block_end(start, count, most);
             let is_full = end - start == count;
             let is_open = !is_full && end == self.pending.len() && !all;
-            let len = self.pending.objects(0..end).len();
+            let len = self.pending_len(end);
             let too_long = start > 0 && len > self.chunk_len().saturating_add(most);
             if is_open || too_long {
                 break;
@@ -168,6 +165,11 @@ impl Objects {
         ends
     }
 
+    /// About how many bytes the first `count` pending objects take in blocks.
+    fn pending_len(&self, count: usize) -> usize {
+        self.pending.objects(0..count).len() + self.packing.lengths_len(count)
+    }
+
     /// About how many bytes a chunk has before it is compressed.
     fn chunk_len(&self) -> usize {
         let blocks = CHUNK_LEN / self.block_len.max(1);
@@ -178,7 +180,8 @@ impl Objects {
     /// chosen.
     pub(super) fn block_objects(&self) -> usize {
         if self.choosing && self.frame.chunk_count() == 0 && self.pending.len() > 0 {
-            let average = self.pending.byte_len().div_ceil(self.pending.len()).max(1);
+            let count = self.pending.len();
+            let average = self.pending_len(count).div_ceil(count).max(1);
             return (self.block_len / average).clamp(FEWEST, MOST);
         }
         self.items_per_block.unwrap_or(FIRST_GUESS as usize)
@@ -194,21 +197,10 @@ impl Objects {
 
 impl List {
     /// The blocks that end at these objects.
-    pub(super) fn cut(&self, ends: &[usize]) -> Result<Vec<Vec<u8>>> {
+    pub(super) fn cut(&self, packing: ObjectPacking, ends: &[usize]) -> Result<Vec<Vec<u8>>> {
         let starts = std::iter::once(&0).chain(ends);
-        starts.zip(ends).map(|(start, end)| self.block(*start..*end)).collect()
+        starts.zip(ends).map(|(start, end)| self.block(packing, *start..*end)).collect()
     }
-}
-
-/// Appends an object as a store of this kind keeps it.
-pub(super) fn write_object(kind: ObjectKind, object: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    if kind != ObjectKind::Text {
-        return write_bytes(out, object);
-    }
-    let text = std::str::from_utf8(object).map_err(|error| {
-        Error::invalid("this store holds texts, and the object is not UTF-8").because(error)
-    })?;
-    write_text(out, text)
 }
 
 /// Refuses an object that fits no chunk.

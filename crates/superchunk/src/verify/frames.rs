@@ -80,7 +80,7 @@ fn files(walk: &mut Walk<'_>, path: &Path, frame: &SuperChunk) -> Result<()> {
 fn contents(walk: &mut Walk<'_>, frame: SuperChunk, damaged: &[u64]) {
     if ["b2nd", "caterva"].iter().any(|name| frame.metalayer(name).is_some()) {
         walk.report.result(Level::Files, NdArray::from_superchunk(frame));
-    } else if frame.metalayer("batcharray").is_some() {
+    } else if Objects::are_in(&frame) {
         let Some(objects) = walk.report.result(Level::Files, Objects::from_superchunk(frame))
         else {
             return;
