@@ -59,6 +59,7 @@ impl Limits {
     }
 
     /// Refuses a decoded length above the bound.
+    #[inline]
     pub(crate) fn check_decoded(&self, nbytes: usize) -> Result<()> {
         if nbytes <= self.max_decoded {
             return Ok(());

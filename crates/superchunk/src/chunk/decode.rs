@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::block::BlockReader;
 use super::header::{Content, Header};
+use super::items::Seen;
 use super::layout::{Layout, dictionary};
 use super::special;
 use super::targets::{Blocks, Target};
@@ -38,6 +39,8 @@ pub struct Decoder {
     pub(super) workers: Vec<Worker>,
     /// A part that somebody waits for.
     pub(super) parts: Vec<u8>,
+    /// The header of the chunk that a part was read of last.
+    pub(super) seen: Option<Box<Seen>>,
 }
 
 impl Decoder {

@@ -3,9 +3,16 @@
 use std::ops::Range;
 
 use super::decode::Decoder;
-use super::header::{Content, Header};
+use super::header::{BLOSC2_LEN, Content, Header};
 use super::vl;
 use crate::error::{Error, Result};
+
+/// A header and its bytes. To read and check one takes longer than to copy a few items, and the next ones
+/// often come from the same chunk, so a decoder keeps the last one.
+pub(super) struct Seen {
+    bytes: [u8; BLOSC2_LEN],
+    header: Header,
+}
 
 impl Decoder {
     /// Decodes the items `range` into the start of `dst` and returns their length in bytes.
@@ -17,9 +24,10 @@ impl Decoder {
         range: Range<usize>,
         dst: &mut [u8],
     ) -> Result<usize> {
-        let header = Header::parse(chunk)?;
-        let range = byte_range(&range, header.item_size())?;
-        self.read_range(&header, chunk, range, dst)
+        self.with_header(chunk, |this, header| {
+            let range = byte_range(&range, header.item_size())?;
+            this.read_range(header, chunk, range, dst)
+        })
     }
 
     /// Decodes the bytes `range` into the start of `dst` and returns their number.
@@ -29,9 +37,28 @@ impl Decoder {
         range: Range<usize>,
         dst: &mut [u8],
     ) -> Result<usize> {
-        self.read_range(&Header::parse(chunk)?, chunk, range, dst)
+        self.with_header(chunk, |this, header| this.read_range(header, chunk, range, dst))
     }
 
+    #[inline]
+    fn with_header<T>(
+        &mut self,
+        chunk: &[u8],
+        work: impl FnOnce(&mut Self, &Header) -> Result<T>,
+    ) -> Result<T> {
+        let Some(bytes) = chunk.first_chunk::<BLOSC2_LEN>() else {
+            return work(self, &Header::parse(chunk)?);
+        };
+        let seen = match self.seen.take() {
+            Some(seen) if seen.bytes == *bytes => seen,
+            _ => Box::new(Seen { bytes: *bytes, header: Header::parse(bytes)? }),
+        };
+        let done = work(self, &seen.header);
+        self.seen = Some(seen);
+        done
+    }
+
+    #[inline]
     fn read_range(
         &mut self,
         header: &Header,
