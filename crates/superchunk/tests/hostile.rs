@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use superchunk::bcolz::{Array, Table};
+use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::bloscpack::Pack;
 use superchunk::chunk::Decoder;
-use superchunk::store::{Folder, MemoryFolder};
+use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{
-    CompressOptions, Error, ErrorKind, FrameOptions, Limits, NdArray, OpenOptions, SuperChunk,
-    blsk, salvage,
+    ChunkFormat, CompressOptions, DType, Error, ErrorKind, FrameOptions, Limits, NdArray,
+    OpenOptions, SuperChunk, blsk, chunk, salvage,
 };
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
@@ -231,6 +231,7 @@ fn no_salvage_stumbles_over_a_hostile_case() {
                 let dir = Folder::open(path).unwrap();
                 let _ = salvage::sparse(&dir, &limits());
                 let _ = salvage::bcolz(&dir, Arc::new(MemoryFolder::new()), &limits());
+                let _ = salvage::blsk(&dir, Arc::new(MemoryFolder::new()), &limits());
                 0
             }
             false => {
@@ -303,7 +304,7 @@ fn nothing_beside_a_hostile_dataset_is_touched() {
     let scratch = Scratch::new();
     let beside = scratch.path("beside");
     // What a column that leads out of its table would find: an array.
-    let mut other = Array::create(&beside, &superchunk::bcolz::ArrayOptions::of::<i32>()).unwrap();
+    let mut other = Array::create(&beside, &ArrayOptions::of::<i32>()).unwrap();
     other.append_items(&[1, 2, 3]).unwrap();
     other.close().unwrap();
     fs::create_dir(scratch.path("cases")).unwrap();
@@ -361,7 +362,7 @@ fn pipes_and_devices_are_no_datasets() {
     let files = ["meta/sizes", "meta/storage", "data/__0.blp", "__attrs__"];
     for file in files {
         let _ = fs::remove_dir_all(&folder);
-        let options = superchunk::bcolz::ArrayOptions::of::<i32>();
+        let options = ArrayOptions::of::<i32>();
         let mut array = Array::create(&folder, &options).unwrap();
         array.append_items(&[1, 2, 3]).unwrap();
         array.close().unwrap();
@@ -372,6 +373,83 @@ fn pipes_and_devices_are_no_datasets() {
         assert!([Corrupt, NotFound].contains(&error.kind()), "{file}: {error:?}");
         let dir = Folder::open(&folder).unwrap();
         let _ = salvage::bcolz(&dir, Arc::new(MemoryFolder::new()), &limits());
+    }
+    for file in ["meta/nrows", "meta/storage", "data/__1__.bin"] {
+        let _ = fs::remove_dir_all(&folder);
+        let options = blsk::Options::default();
+        let mut array = blsk::Array::create(&folder, &DType::of::<i32>(), &[], &options).unwrap();
+        array.append_items(&[1, 2, 3]).unwrap();
+        array.close().unwrap();
+        fs::remove_file(folder.join(file)).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(folder.join(file)).status().unwrap();
+        assert!(made.success());
+        let dir = Folder::open(&folder).unwrap();
+        let to = Arc::new(MemoryFolder::new());
+        let report = salvage::blsk(&dir, to, &limits()).unwrap();
+        assert!(!report.is_whole(), "{file}: {report:?}");
+    }
+}
+
+#[test]
+fn a_column_says_nothing_of_how_many_files_another_one_has() {
+    // Two million rows of zeros in a chunk, beside columns of one row a file.
+    let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+    let columns = [("a", 1 << 21), ("b", 1), ("c", 1)];
+    let named = columns.iter().fold(TableOptions::new(), |options, (name, len)| {
+        options.with_column(*name, ArrayOptions::of::<u8>().with_chunk_len(*len))
+    });
+    let mut table = Table::create_in_dir(dir.clone(), &named).unwrap();
+    table.append(&[("a", &[1]), ("b", &[1]), ("c", &[1])]).unwrap();
+    table.close().unwrap();
+    let put = |folder: &str, file: &str, bytes: &[u8]| {
+        let mut folders = folder.split('/').map(str::to_owned);
+        let folder = folders.try_fold(dir.clone(), |dir, name| dir.open_folder(&name)).unwrap();
+        let _ = folder.remove(file);
+        folder.create(file).unwrap().write_at(0, bytes).unwrap();
+    };
+    let options = CompressOptions::new(1).with_format(ChunkFormat::Blosc1);
+    let zeros = chunk::compress(&vec![0; 1 << 21], &options).unwrap();
+    put("a/data", "__0.blp", &[b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0", zeros.as_slice()].concat());
+    put("a/meta", "sizes", b"{\"shape\": [2097152], \"nbytes\": 2097152, \"cbytes\": 0}");
+    put("b/meta", "sizes", b"");
+    put("b/data", "__18446744073709551615.blp", b"blpk");
+    let objects =
+        "{\"dtype\": \"object\", \"cparams\": {\"clevel\": 5, \"shuffle\": 1}, \"chunklen\": 1}";
+    put("c/meta", "storage", objects.as_bytes());
+    put("c/meta", "sizes", b"");
+    let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+    let report = salvage::bcolz(dir.as_ref(), to.clone(), &Limits::default()).unwrap();
+    let lost: Vec<String> = report.holes.iter().map(|hole| hole.source.to_string()).collect();
+    assert_eq!(lost, ["file b", "file c"], "{report:?}");
+    let saved = Table::open_in_dir(to, &OpenOptions::new()).unwrap();
+    assert_eq!((saved.names().collect::<Vec<_>>(), saved.len()), (vec!["a"], 1 << 21));
+}
+
+#[test]
+fn no_tree_of_a_few_bytes_makes_salvage_write_gigabytes() {
+    let few = limits();
+    for (storage, nrows) in [
+        // Many chunks, long chunks, many columns, and many files that are missing.
+        ("dtype: int8\nshape: (4000000000,)\nchunkshape: (1,)\nsuperchunksize: 1\n", "4000000000"),
+        ("dtype: int8\nshape: (4000000000,)\nchunkshape: (2000000000,)\nsuperchunksize: 9\n", "1"),
+        ("dtype: {}\nshape: (65000,)\nchunkshape: (1,)\nsuperchunksize: 10\n", "65000"),
+        ("dtype: int8\nshape: (65000, 65000)\nchunkshape: (1, 1)\nsuperchunksize: 10\n", "65000"),
+    ] {
+        let columns: String = (0..1000).map(|n| format!("\n  c{n}: int8")).collect();
+        let storage = storage.replace("{}", &columns);
+        for names in [vec!["__1__.bin"], vec!["__1__.bin", "__18446744073709551615__.bin"]] {
+            let root = MemoryFolder::new();
+            let (meta, data) =
+                (root.create_folder("meta").unwrap(), root.create_folder("data").unwrap());
+            meta.create("storage").unwrap().write_at(0, storage.as_bytes()).unwrap();
+            meta.create("nrows").unwrap().write_at(0, nrows.as_bytes()).unwrap();
+            for name in names {
+                data.create(name).unwrap().write_at(0, b"blsk\x01\0\0\0\x01\0\0\0\xff").unwrap();
+            }
+            let to = Arc::new(MemoryFolder::new());
+            let (_, peak) = peak_of(|| salvage::blsk(&root, to, &few).map(drop));
+            assert!(peak < 64 << 20, "{peak} bytes for {} of storage", storage.len());
+        }
     }
 }
 

@@ -20,6 +20,7 @@ Examples:
   superchunk salvage broken.b2frame -o saved.b2frame
   superchunk salvage broken.blp -o saved.blp
   superchunk salvage broken.bcolz -o saved.bcolz --json > report.json
+  superchunk salvage broken.blsk -o saved.blsk
 OUT has the format of IN. Nothing is changed in place. Exits with 3 when anything is lost; what was
 saved is in OUT then.";
 
@@ -27,7 +28,7 @@ saved is in OUT then.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SalvageArgs {
-    /// The damaged frame, Bloscpack file, or bcolz array or table
+    /// The damaged frame, Bloscpack file, bcolz array or table, or blsk tree
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The new one
@@ -53,25 +54,28 @@ pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     if report.is_whole() { Ok(()) } else { Err(Failure::Quiet(Exit::Corrupt)) }
 }
 
-/// What can be read of a folder, as another one.
+/// What can be read of a folder, as another one. A tree of `blsk` and a folder of bcolz have no file in common
+/// by which they could be taken for each other; the index of a sparse frame may be what is missing.
 fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
     let dir = Folder::open(from)?;
-    let is_frame = detect::path(from).is_ok_and(|found| found.format == Format::SparseFrame);
-    if !is_frame {
-        let saved = salvage::bcolz(&dir, Arc::new(Folder::create(to)?), limits);
-        match saved {
+    if detect::path(from).is_ok_and(|found| found.format == Format::SparseFrame) {
+        return frame(salvage::sparse(&dir, limits)?, to);
+    }
+    let mut refusal = None;
+    for rebuild in [salvage::blsk, salvage::bcolz] {
+        match rebuild(&dir, Arc::new(Folder::create(to)?), limits) {
             Ok(report) => {
                 let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
                 return Ok((report, bytes));
             }
-            // The index of a sparse frame may be what is missing.
             Err(error) => {
                 fs::remove_dir_all(to).map_err(|error| Failure::io("remove it", to, error))?;
-                return frame(salvage::sparse(&dir, limits).map_err(|_| error)?, to);
+                refusal = Some(error);
             }
         }
     }
-    frame(salvage::sparse(&dir, limits)?, to)
+    let found = salvage::sparse(&dir, limits).map_err(|error| refusal.unwrap_or(error))?;
+    frame(found, to)
 }
 
 /// What can be read of a file, as another one. Without its start nobody knows what it was: the chunks of

@@ -96,3 +96,27 @@ fn a_table_without_a_length_comes_back_and_a_lost_file_is_named() {
     let lost: Vec<String> = lost.map(|hole| text(hole, "column") + &text(hole, "source")).collect();
     assert_eq!(lost, ["\"number\"\"file data/__0.blp\""]);
 }
+
+#[test]
+fn a_blsk_tree_comes_back_as_one_and_every_hole_is_named() {
+    let shell = Shell::new();
+    let rows: String = (0..500).map(|row| format!("{row},{}.5\n", row * 3)).collect();
+    let csv = format!("number,price\n{rows}");
+    shell.write("quotes.csv", csv.as_bytes());
+    shell.run("convert quotes.csv quotes.blsk -q").is("", "", 0);
+    let said = shell.run("salvage quotes.blsk -o whole.blsk");
+    assert_eq!(said.code, Some(0), "{}{}", said.text(), said.stderr);
+    // Without the number of rows and the table of types the chunks tell.
+    std::fs::remove_file(shell.path("quotes.blsk/meta/nrows")).unwrap();
+    let said = shell.run("salvage quotes.blsk -o saved.blsk");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert!(said.text().starts_with("lost: file meta/nrows: "), "{}", said.text());
+    shell.run("convert saved.blsk back.csv -q").is("", "", 0);
+    assert!(shell.read("back.csv") == csv.as_bytes());
+    std::fs::remove_file(shell.path("quotes.blsk/data/price/__1__.bin")).unwrap();
+    let said = shell.run("salvage quotes.blsk -o saved.blsk -f");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    let lost = "lost: column price: chunk 0 reads as zeros: the file of the chunk is missing";
+    assert!(said.text().contains(lost), "{}", said.text());
+    shell.run("verify saved.blsk").succeeds();
+}

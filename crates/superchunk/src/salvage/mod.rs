@@ -1,8 +1,8 @@
 //! Getting data back out of what a crash, a bad disk or another program has left.
 //!
 //! Nothing is changed in place. The result is new: of frames a [`SuperChunk`](crate::SuperChunk) in memory, to be
-//! copied to wherever it should be, of Bloscpack files the bytes of another one, of bcolz's folders another
-//! folder. A [`Report`] names every piece with how sure it is, and every hole.
+//! copied to wherever it should be, of Bloscpack files the bytes of another one, of bcolz's folders and `blsk`
+//! trees another folder. A [`Report`] names every piece with how sure it is, and every hole.
 //!
 //! ```
 //! use superchunk::{CompressOptions, FrameOptions, Limits, SuperChunk, salvage};
@@ -23,6 +23,7 @@
 //! was changed and the last index is lost, an older version of it may come back beside the new one.
 
 mod bcolz;
+mod blsk;
 mod frame;
 mod generations;
 #[cfg(feature = "bloscpack")]
@@ -33,6 +34,7 @@ mod scan;
 mod sparse;
 
 pub use bcolz::bcolz;
+pub use blsk::blsk;
 pub use frame::frame;
 #[cfg(feature = "bloscpack")]
 pub use pack::pack;

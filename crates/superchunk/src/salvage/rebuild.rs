@@ -162,7 +162,7 @@ impl Plan {
             Some(_) => missing / size as u64,
             None => missing.div_ceil(size as u64),
         };
-        let most = MOST_PADDING.min(self.limits.max_metadata as u64 / BYTES_OF_HOLE);
+        let most = most_padding(&self.limits);
         if count > most {
             let words = format!("the header speaks of {missing} bytes more than were found");
             report.notes.push(words);
@@ -214,6 +214,11 @@ impl Plan {
         // A damaged header may speak of chunks of any length, which would have to be written out.
         Some(len).filter(|len| *len <= self.limits.max_decoded)
     }
+}
+
+/// How many chunks may be added to what was found.
+pub(super) fn most_padding(limits: &Limits) -> u64 {
+    MOST_PADDING.min(limits.max_metadata as u64 / BYTES_OF_HOLE)
 }
 
 /// What most of them are; the largest where several are as many.

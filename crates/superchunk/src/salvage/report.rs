@@ -24,6 +24,8 @@ pub enum Source {
     Bytes(Range<u64>),
     /// In the file of this name.
     File(String),
+    /// In these bytes of the file of this name.
+    FileBytes(String, Range<u64>),
     /// In the index alone: a run of one value.
     Index,
     /// Nowhere.
@@ -75,7 +77,7 @@ pub enum Order {
 #[derive(Clone, Debug)]
 pub struct Report {
     /// What the container is: `frame`, `sparse frame`, `bloscpack`, `bcolz array`, `bcolz objects` (an array
-    /// of Python objects), `bcolz table`.
+    /// of Python objects), `bcolz table`, `blsk array`, `blsk table`.
     pub format: &'static str,
     /// What tells the order of the chunks.
     pub order: Order,
@@ -164,6 +166,9 @@ impl fmt::Display for Source {
         match self {
             Self::Bytes(range) => write!(f, "bytes {} to {}", range.start, range.end),
             Self::File(name) => write!(f, "file {name}"),
+            Self::FileBytes(name, range) => {
+                write!(f, "file {name}, bytes {} to {}", range.start, range.end)
+            }
             Self::Index => f.write_str("index"),
             Self::Nowhere => f.write_str("nowhere"),
         }

@@ -8,6 +8,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frame::remains;
 use crate::limits::Limits;
 
+/// The version byte of every chunk of Blosc1.
+const BLOSC1: u8 = 2;
+/// The header of such a chunk.
+const BLOSC1_HEADER: usize = 16;
+
 /// A chunk.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -189,4 +194,14 @@ impl Scan {
             self.unknown.push(range);
         }
     }
+}
+
+/// The header at a place, if it can be that of a chunk of Blosc1 that fits the file.
+pub(super) fn blosc1_header(bytes: &[u8], at: usize) -> Option<Header> {
+    let rest = bytes.get(at..)?;
+    let [BLOSC1, 1, _, 1..=255, ..] = rest else { return None };
+    let header = Header::parse(rest).ok()?;
+    let len = header.compressed_len();
+    let fits = len <= rest.len() && len <= header.len().saturating_add(BLOSC1_HEADER);
+    fits.then_some(header)
 }

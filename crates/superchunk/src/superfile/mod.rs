@@ -21,7 +21,8 @@ pub use column::Updates;
 pub use storage::{Order, Reserve};
 
 pub(crate) use column::Column;
-pub(crate) use file::MAGIC;
-pub(crate) use root::{Access, Root};
-pub(crate) use storage::{Compression, Leaf, MAX_CHUNK, Storage, check_column_name};
+pub(crate) use file::{INDEX, Index, MAGIC};
+pub(crate) use journal::FileId;
+pub(crate) use root::{Access, Root, file_name};
+pub(crate) use storage::{Compression, Leaf, MAX_CHUNK, Partial, Storage, check_column_name};
 pub(crate) use yaml::Yaml;

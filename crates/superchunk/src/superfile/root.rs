@@ -22,7 +22,7 @@ use crate::container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
-use crate::store::{Dir, ReadAt, WriteAt};
+use crate::store::{Dir, MemoryFolder, ReadAt, WriteAt};
 
 /// The longest `storage` and `nrows`.
 const MAX_META: u64 = 1 << 20;
@@ -123,6 +123,21 @@ impl Root {
         Ok((root, storage))
     }
 
+    /// A damaged tree, any part of which may be missing; a journal beyond repair is ignored.
+    pub(crate) fn remains(dir: &dyn Dir, limits: Limits) -> Self {
+        let folder = |name: &str| -> Arc<dyn Dir> {
+            dir.open_folder(name).unwrap_or_else(|_| Arc::new(MemoryFolder::new()))
+        };
+        let access =
+            Access { limits, durability: Durability::Process, writable: false, recover: true };
+        // Nothing is locked, so that nobody needs the folder itself.
+        let nowhere = Arc::new(MemoryFolder::new());
+        let mut root =
+            Self::new(nowhere, folder("data"), folder("meta"), "tree".to_owned(), access);
+        root.journal = root.find_journal().unwrap_or_default();
+        root
+    }
+
     fn new(
         dir: Arc<dyn Dir>,
         data: Arc<dyn Dir>,
@@ -162,21 +177,11 @@ impl Root {
     }
 
     fn read_storage(&self) -> Result<Storage> {
-        let mut text = Err(Error::not_found("there is no `meta/storage`"));
-        for name in STORAGE {
-            text = self.meta_text(name, MAX_META);
-            if !matches!(&text, Err(error) if error.kind() == ErrorKind::NotFound) {
-                break;
-            }
-        }
-        let text = text.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Error::corrupt("`meta/storage` is missing").because(error),
-            _ => error,
-        })?;
+        let text = String::from_utf8(self.storage_bytes()?)
+            .map_err(|error| self.no_text("storage", &error.utf8_error()))?;
         let mut storage =
             Storage::parse(&text).map_err(|error| error.within(self.told("meta/storage")))?;
-        let nrows = self.meta_text("nrows", MAX_META)?;
-        let rows = parse_nrows(&nrows).map_err(|error| error.within(self.told("meta/nrows")))?;
+        let rows = self.rows()?;
         let Some(first) = storage.shape.first_mut() else { return Ok(storage) };
         if *first != rows && !self.access.recover {
             return Err(Error::corrupt(format!(
@@ -189,14 +194,52 @@ impl Root {
         Ok(storage)
     }
 
-    /// A file of `meta`, as a commit that was interrupted leaves it.
+    /// The file `storage`, under any of its names.
+    pub(crate) fn storage_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Err(Error::not_found("there is no `meta/storage`"));
+        for name in STORAGE {
+            bytes = self.meta_bytes(name, MAX_META);
+            if !matches!(&bytes, Err(error) if error.kind() == ErrorKind::NotFound) {
+                break;
+            }
+        }
+        bytes.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Error::corrupt("`meta/storage` is missing").because(error),
+            _ => error,
+        })
+    }
+
+    /// The file `nrows`.
+    pub(crate) fn rows(&self) -> Result<u64> {
+        let nrows = self.meta_text("nrows", MAX_META)?;
+        parse_nrows(&nrows).map_err(|error| error.within(self.told("meta/nrows")))
+    }
+
+    /// The folder of all chunks.
+    pub(crate) fn data(&self) -> &Arc<dyn Dir> {
+        &self.data
+    }
+
+    /// A file of `meta` that is text, as a commit that was interrupted leaves it.
     pub(crate) fn meta_text(&self, name: &str, max: u64) -> Result<String> {
+        String::from_utf8(self.meta_bytes(name, max)?)
+            .map_err(|error| self.no_text(name, &error.utf8_error()))
+    }
+
+    fn no_text(&self, name: &str, error: &std::str::Utf8Error) -> Error {
+        let at = error.valid_up_to();
+        Error::corrupt("not UTF-8")
+            .at("blsk", "meta", at)
+            .within(self.told(&format!("meta/{name}")))
+    }
+
+    fn meta_bytes(&self, name: &str, max: u64) -> Result<Vec<u8>> {
         let new = self.journal.iter().rev().find_map(|action| match action {
             Action::Meta { name: changed, text } if *changed == name => Some(text.clone()),
             _ => None,
         });
         if let Some(text) = new {
-            return Ok(text);
+            return Ok(text.into_bytes());
         }
         let told = |error: Error| error.within(self.told(&format!("meta/{name}")));
         let store = self.meta.open(name).map_err(told)?;
@@ -207,10 +250,7 @@ impl Root {
         }
         let mut bytes = vec![0; len];
         store.read_exact_at(0, &mut bytes).map_err(told)?;
-        String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            told(Error::corrupt("not UTF-8").at("blsk", "meta", at))
-        })
+        Ok(bytes)
     }
 
     /// Replaces a file of `meta`, in one step.

@@ -18,10 +18,13 @@
 //! reserve: 8                      ours: a rewritten file leaves 1/8 of each chunk free behind it
 //! ```
 
+mod partial;
+
 use super::yaml::Yaml;
 use crate::dtype::{ByteOrder, DKind, DType, tuple};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{ChunkFormat, Codec, CompressOptions, Filter};
+pub(crate) use partial::Partial;
 
 /// The deepest nesting of columns.
 const MAX_DEPTH: usize = 16;
@@ -31,6 +34,18 @@ const MAX_DIMENSIONS: usize = 16;
 pub(crate) const MAX_CHUNK: usize = 2_147_483_631;
 /// The longest name of a column.
 const MAX_NAME: usize = 255;
+
+/// The keys that have a meaning here.
+const KNOWN: [&str; 8] = [
+    "dtype",
+    "shape",
+    "chunkshape",
+    "superchunksize",
+    "endianness",
+    "order",
+    "compression",
+    "reserve",
+];
 
 /// What `meta/storage` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,50 +107,16 @@ impl Storage {
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let yaml = Yaml::parse(text)?;
         let Yaml::Map(entries) = &yaml else { return Err(wrong("storage", "is no mapping")) };
-        let endianness = match word(&yaml, "endianness")?.unwrap_or("little") {
-            "little" => ByteOrder::Little,
-            "big" => ByteOrder::Big,
-            other => {
-                return Err(wrong("endianness", format!("`{other}` is neither little nor big")));
-            }
-        };
-        let dtype = yaml.get("dtype").ok_or_else(|| wrong("dtype", "is missing"))?;
-        let mut columns = Vec::new();
-        leaves(dtype, endianness, &mut Vec::new(), &mut columns)?;
-        let known = [
-            "dtype",
-            "shape",
-            "chunkshape",
-            "superchunksize",
-            "endianness",
-            "order",
-            "compression",
-            "reserve",
-        ];
-        let other = entries.iter().filter(|(key, _)| !known.contains(&key.as_str())).cloned();
+        let other = entries.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str())).cloned();
         let storage = Self {
-            columns,
+            columns: read_columns(&yaml)?,
             shape: sides(&yaml, "shape")?,
-            chunkshape: sides(&yaml, "chunkshape")?
-                .into_iter()
-                .map(|side| usize::try_from(side).unwrap_or(usize::MAX))
-                .collect(),
-            superchunksize: match whole(&yaml, "superchunksize")? {
-                Some(size) => usize::try_from(size).unwrap_or(usize::MAX),
-                None => return Err(wrong("superchunksize", "is missing")),
-            },
-            endianness,
-            order: match word(&yaml, "order")?.unwrap_or("C") {
-                "C" => Order::C,
-                "F" => Order::Fortran,
-                other => return Err(wrong("order", format!("`{other}` is neither C nor F"))),
-            },
+            chunkshape: read_chunkshape(&yaml)?,
+            superchunksize: read_superchunksize(&yaml)?,
+            endianness: read_endianness(&yaml)?,
+            order: read_order(&yaml)?,
             compression: Compression::parse(yaml.get("compression"))?,
-            reserve: match whole(&yaml, "reserve")? {
-                None | Some(0) => Reserve::None,
-                Some(1) => Reserve::Full,
-                Some(part) => Reserve::Part(u32::try_from(part).unwrap_or(u32::MAX)),
-            },
+            reserve: read_reserve(&yaml)?,
             other: other.collect(),
         };
         storage.check().map_err(|error| error.of_kind(ErrorKind::Corrupt))?;
@@ -370,6 +351,48 @@ pub(crate) fn parse_nrows(text: &str) -> Result<u64> {
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
         let shown: String = text.chars().take(40).collect();
         wrong("nrows", format!("{shown:?} is no number of rows"))
+    })
+}
+
+fn read_columns(yaml: &Yaml) -> Result<Vec<Leaf>> {
+    let dtype = yaml.get("dtype").ok_or_else(|| wrong("dtype", "is missing"))?;
+    let mut columns = Vec::new();
+    leaves(dtype, read_endianness(yaml)?, &mut Vec::new(), &mut columns)?;
+    Ok(columns)
+}
+
+fn read_chunkshape(yaml: &Yaml) -> Result<Vec<usize>> {
+    let chunks = sides(yaml, "chunkshape")?.into_iter();
+    Ok(chunks.map(|side| usize::try_from(side).unwrap_or(usize::MAX)).collect())
+}
+
+fn read_superchunksize(yaml: &Yaml) -> Result<usize> {
+    let size = whole(yaml, "superchunksize")?;
+    let size = size.ok_or_else(|| wrong("superchunksize", "is missing"))?;
+    Ok(usize::try_from(size).unwrap_or(usize::MAX))
+}
+
+fn read_endianness(yaml: &Yaml) -> Result<ByteOrder> {
+    match word(yaml, "endianness")?.unwrap_or("little") {
+        "little" => Ok(ByteOrder::Little),
+        "big" => Ok(ByteOrder::Big),
+        other => Err(wrong("endianness", format!("`{other}` is neither little nor big"))),
+    }
+}
+
+fn read_order(yaml: &Yaml) -> Result<Order> {
+    match word(yaml, "order")?.unwrap_or("C") {
+        "C" => Ok(Order::C),
+        "F" => Ok(Order::Fortran),
+        other => Err(wrong("order", format!("`{other}` is neither C nor F"))),
+    }
+}
+
+fn read_reserve(yaml: &Yaml) -> Result<Reserve> {
+    Ok(match whole(yaml, "reserve")? {
+        None | Some(0) => Reserve::None,
+        Some(1) => Reserve::Full,
+        Some(part) => Reserve::Part(u32::try_from(part).unwrap_or(u32::MAX)),
     })
 }
 

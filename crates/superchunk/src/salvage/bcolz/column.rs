@@ -58,6 +58,15 @@ impl Column {
         }
     }
 
+    /// Whether nearly as many files are there as this many rows need: what a damaged column says of another
+    /// one may be any number.
+    pub(super) fn can_have(&self, rows: u64) -> bool {
+        match self {
+            Self::Plain(plain) => plain.can_have(rows),
+            Self::Objects(objects) => objects.can_have(rows),
+        }
+    }
+
     /// Makes it anew in `to`, with this many rows.
     pub(super) fn rebuild(
         self,

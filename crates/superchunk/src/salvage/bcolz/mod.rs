@@ -125,17 +125,21 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Report> {
         let mut names = Rootdirs::default();
-        for (name, part) in self.columns {
+        for (name, mut part) in self.columns {
+            if let Part::Array(column) = &mut part {
+                column.refit(rows)?;
+                if column.rows() != rows {
+                    self.report.notes.push(format!("`{name}` had {} rows", column.rows()));
+                }
+                if !column.can_have(rows) {
+                    let words = format!("the column is lost: {rows} rows need many more files");
+                    self.report.lose(Source::File(name), words);
+                    continue;
+                }
+            }
             let (from, to) = (from.open_folder(&name)?, to.create_folder(&name)?);
             let report = match part {
-                Part::Array(mut column) => {
-                    column.refit(rows)?;
-                    if column.rows() != rows {
-                        let words = format!("`{name}` had {} rows", column.rows());
-                        self.report.notes.push(words);
-                    }
-                    column.rebuild(from.as_ref(), to, rows, limits)?
-                }
+                Part::Array(column) => column.rebuild(from.as_ref(), to, rows, limits)?,
                 Part::Table(table) => table.rebuild(from.as_ref(), to, rows, limits)?,
             };
             self.report.columns.push((name.clone(), report));

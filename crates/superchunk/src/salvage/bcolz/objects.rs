@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use super::super::report::{Report, Source};
-use super::shape::MOST_PADDING;
 use super::survey::{Chunk, Survey, read_chunk, source_of};
 use crate::carray::{Attrs, Home, ItemType, Sizes, Storage, object_file, pickle};
 use crate::chunk::{self, Decoder};
@@ -45,9 +44,9 @@ impl Objects {
         if survey.storage.is_err() {
             report.notes.push("the type is lost: rows are assumed to be Python objects".to_owned());
         }
-        let of_files = survey.chunks.last_key_value().map_or(0, |(last, _)| last + 1);
+        let of_files = survey.end();
         let stated = survey.sizes.as_ref().ok().filter(|sizes| {
-            let too_many = sizes.rows > of_files.saturating_add(MOST_PADDING);
+            let too_many = !survey.has_nearly(sizes.rows);
             // Real writers let the bytes drift, so that a wrong number alone proves nothing.
             let too_few = of_files > sizes.rows && !is_consistent(&survey, sizes);
             if too_many || too_few {
@@ -58,6 +57,11 @@ impl Objects {
         });
         let (rows, is_stated) = (stated.map_or(of_files, |sizes| sizes.rows), stated.is_some());
         Self { survey, rows, is_stated, report }
+    }
+
+    /// Whether nearly as many files are there as this many rows need.
+    pub(super) fn can_have(&self, rows: u64) -> bool {
+        self.survey.has_nearly(rows)
     }
 
     /// Makes it anew in `to`, with this many rows.

@@ -31,6 +31,11 @@ impl Plain {
         self.shape.refit(&self.survey, rows, &mut self.report)
     }
 
+    /// Whether nearly as many files are there as this many rows need.
+    pub(super) fn can_have(&self, rows: u64) -> bool {
+        self.survey.has_nearly(rows.div_ceil(self.shape.chunk_len))
+    }
+
     /// Makes it anew in `to`, with this many rows.
     pub(super) fn rebuild(
         mut self,

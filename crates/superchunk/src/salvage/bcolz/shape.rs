@@ -6,9 +6,6 @@ use crate::carray::{ItemType, Storage, row_size, typesize};
 use crate::dtype::DType;
 use crate::error::Result;
 
-/// How many chunks are added to those that have files: a damaged length may be any number.
-pub(super) const MOST_PADDING: u64 = 1 << 16;
-
 /// Type, shape and length.
 pub(super) struct Shape {
     pub(super) dtype: DType,
@@ -161,9 +158,7 @@ fn rows(survey: &Survey, row: usize, chunk_len: u64, report: &mut Report) -> (u6
     let chunk_size = chunk_len.saturating_mul(row as u64);
     let of_files = survey.bytes_of_files(chunk_size) / row as u64;
     let Ok(sizes) = &survey.sizes else { return (of_files, false) };
-    let needed = sizes.rows.div_ceil(chunk_len);
-    let there = survey.chunks.last_key_value().map_or(0, |(last, _)| last + 1);
-    let too_many = needed > there.saturating_add(MOST_PADDING);
+    let too_many = !survey.has_nearly(sizes.rows.div_ceil(chunk_len));
     // Real writers let the bytes drift, so that a wrong number alone proves nothing.
     let too_few = of_files > sizes.rows && !is_consistent(survey, row);
     if too_many || too_few {

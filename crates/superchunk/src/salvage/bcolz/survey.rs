@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::rebuild::majority;
+use super::super::rebuild::{majority, most_padding};
 use super::super::report::{Certainty, Report, Source};
 use super::super::scan::Judge;
 use super::super::sparse::read_all;
@@ -24,6 +24,9 @@ pub(super) struct Survey {
     pub(super) attrs: Result<Attrs>,
     /// Decoded length and item size of every chunk file; `None` where it does not decode.
     pub(super) chunks: BTreeMap<u64, Option<(usize, usize)>>,
+    /// How many chunk files have numbers that are far from those of all others.
+    far: usize,
+    most_padding: u64,
 }
 
 /// A chunk file that can be read.
@@ -46,13 +49,17 @@ impl Survey {
             // bcolz needs the file, but the values are what counts.
             Err(_) => Err(Error::not_found("the file is missing")),
         };
+        let most_padding = most_padding(limits);
+        let (chunks, far) = root
+            .open_folder("data")
+            .map_or_else(|_| (BTreeMap::new(), 0), |data| peek(data.as_ref(), limits));
         Self {
             sizes: meta("sizes").and_then(|text| Sizes::parse(&text)),
             storage: meta("storage").and_then(|text| Storage::parse(&text)),
             attrs,
-            chunks: root
-                .open_folder("data")
-                .map_or_else(|_| BTreeMap::new(), |data| peek(data.as_ref(), limits)),
+            chunks,
+            far,
+            most_padding,
         }
     }
 
@@ -72,6 +79,20 @@ impl Survey {
                 report.lose(Source::File(file.to_owned()), error.to_string());
             }
         }
+        if self.far > 0 {
+            let words = format!("{} chunk files have numbers far from all others", self.far);
+            report.lose(Source::File("data".to_owned()), words);
+        }
+    }
+
+    /// Behind the number of the last chunk file.
+    pub(super) fn end(&self) -> u64 {
+        self.chunks.last_key_value().map_or(0, |(last, _)| last + 1)
+    }
+
+    /// Whether this many chunks are not many more than there are: a damaged length may be any number.
+    pub(super) fn has_nearly(&self, chunks: u64) -> bool {
+        chunks <= self.end().saturating_add(self.most_padding)
     }
 
     /// Tells of chunk files that are not needed.
@@ -103,8 +124,9 @@ impl Survey {
     }
 }
 
-/// The numbers of chunk files, and what is in them.
-fn peek(data: &dyn Dir, limits: &Limits) -> BTreeMap<u64, Option<(usize, usize)>> {
+/// The numbers of chunk files and what is in them, but for those that are far from all others; and how many
+/// these are.
+fn peek(data: &dyn Dir, limits: &Limits) -> (BTreeMap<u64, Option<(usize, usize)>>, usize) {
     let names = data.names().unwrap_or_default();
     let number = |name: &String| {
         let number = name.strip_prefix("__")?.strip_suffix(".blp")?.parse().ok()?;
@@ -114,7 +136,12 @@ fn peek(data: &dyn Dir, limits: &Limits) -> BTreeMap<u64, Option<(usize, usize)>
         let chunk = read_chunk(Some(data), number, limits).ok()?;
         Some((chunk.len, chunk.item_size))
     };
-    names.iter().filter_map(number).map(|number| (number, look(number))).collect()
+    let numbers: Vec<u64> = names.iter().filter_map(number).collect();
+    let most = (numbers.len() as u64).saturating_add(most_padding(limits));
+    let near = numbers.iter().copied().filter(|number| *number < most);
+    let chunks: BTreeMap<_, _> = near.map(|number| (number, look(number))).collect();
+    let far = numbers.len() - chunks.len();
+    (chunks, far)
 }
 
 /// Where chunk `number` is, or should be.

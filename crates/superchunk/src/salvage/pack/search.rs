@@ -6,12 +6,7 @@ use crate::chunk::Header;
 use crate::pack::Checksum;
 
 use super::super::report::Certainty;
-use super::super::scan::Judge;
-
-/// The version byte of every chunk that such files hold.
-const BLOSC1: u8 = 2;
-/// The header of such a chunk.
-const CHUNK_HEADER: usize = 16;
+use super::super::scan::{Judge, blosc1_header};
 
 /// A chunk, or what was one.
 #[derive(Clone, Debug)]
@@ -71,7 +66,7 @@ impl Walk<'_, '_> {
         let mut search = Search::default();
         let mut at = 0;
         while at < self.bytes.len() {
-            let Some(header) = plausible(self.bytes, at) else {
+            let Some(header) = blosc1_header(self.bytes, at) else {
                 at += 1;
                 continue;
             };
@@ -127,7 +122,7 @@ impl Walk<'_, '_> {
     /// Where a chunk and its digest end, if another one or the end of the file follows: else it was none.
     fn end_before_next(&self, end: usize) -> Option<usize> {
         let follows = |len: &usize| {
-            end + len == self.bytes.len() || plausible(self.bytes, end + len).is_some()
+            end + len == self.bytes.len() || blosc1_header(self.bytes, end + len).is_some()
         };
         match self.stated {
             Some(checksum) => Some(checksum.len()).filter(follows),
@@ -135,14 +130,4 @@ impl Walk<'_, '_> {
         }
         .map(|len| end + len)
     }
-}
-
-/// The header at a place, if it can be that of a chunk that fits the file.
-fn plausible(bytes: &[u8], at: usize) -> Option<Header> {
-    let rest = bytes.get(at..)?;
-    let [BLOSC1, 1, _, 1..=255, ..] = rest else { return None };
-    let header = Header::parse(rest).ok()?;
-    let len = header.compressed_len();
-    let fits = len <= rest.len() && len <= header.len().saturating_add(CHUNK_HEADER);
-    fits.then_some(header)
 }

@@ -1,0 +1,224 @@
+//! A new tree out of what was found: chunks as they were stored, zeros where there are none.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::report::{Certainty, Order, Report, Source};
+use super::cut::{Cut, chunk_len};
+use super::survey::{Column as Files, Survey};
+use super::types::Typed;
+use crate::chunk::{Decoder, Encoder};
+use crate::container::{Entry, Layout};
+use crate::dtype::ByteOrder;
+use crate::error::{Error, Result};
+use crate::frame::Durability;
+use crate::limits::Limits;
+use crate::nd::Geometry;
+use crate::options::{ChunkFormat, CompressOptions};
+use crate::store::Dir;
+use crate::superfile::{Access, Column, Compression, Leaf, Reserve, Root, Storage};
+
+/// Makes the tree anew in `to`.
+pub(super) fn rebuild(
+    survey: &Survey,
+    columns: Vec<Typed<'_>>,
+    cut: Cut,
+    to: Arc<dyn Dir>,
+    limits: &Limits,
+    mut report: Report,
+) -> Result<Report> {
+    let storage = storage(survey, &columns, &cut, &mut report)?;
+    let mut empty = storage.clone();
+    empty.shape.iter_mut().take(1).for_each(|rows| *rows = 0);
+    let access = Access {
+        limits: Limits::default(),
+        durability: Durability::Full,
+        writable: true,
+        recover: false,
+    };
+    let root = Arc::new(Root::create(to, "salvage".to_owned(), &empty, access)?);
+    for typed in &columns {
+        let is_array = typed.leaf.path.is_empty();
+        let own = Report::new("blsk array", Order::Index);
+        let part = if is_array { std::mem::replace(&mut report, own) } else { own };
+        let column = Column::open(&root, &typed.leaf, &storage, 0)?;
+        let geometry = cut.geometry(typed.leaf.dtype.item_size())?;
+        let compress = options(&storage, &typed.leaf);
+        let zeros =
+            Zeros { made: BTreeMap::new(), encoder: Encoder::new(&compress)?, limits: *limits };
+        let mut maker = Maker { survey, typed, cut: &cut, geometry, column, zeros, report: part };
+        maker.run()?;
+        match is_array {
+            true => report = maker.report,
+            false => report.columns.push((typed.leaf.path.join("/"), maker.report)),
+        }
+    }
+    if let Some(attributes) = &survey.attributes {
+        root.replace_meta("attributes", attributes)?;
+    }
+    root.finish(Some(&storage))?;
+    Ok(report)
+}
+
+/// What the new tree says of itself.
+fn storage(
+    survey: &Survey,
+    columns: &[Typed<'_>],
+    cut: &Cut,
+    report: &mut Report,
+) -> Result<Storage> {
+    let stated = &survey.storage;
+    if stated.order.is_none() && cut.shape.len() > 1 {
+        report.notes.push("the order of items is not stated: it is assumed to be C".to_owned());
+    }
+    let usual = CompressOptions::new(1).with_format(ChunkFormat::Blosc1);
+    let compression = match &stated.compression {
+        Some(compression) => compression.clone(),
+        None => Compression::from_options(&usual)?,
+    };
+    let storage = Storage {
+        columns: columns.iter().map(|typed| typed.leaf.clone()).collect(),
+        shape: cut.shape.clone(),
+        chunkshape: cut.chunkshape.clone(),
+        superchunksize: cut.per_file,
+        endianness: stated.endianness.unwrap_or(ByteOrder::Little),
+        order: stated.order.unwrap_or_default(),
+        compression,
+        reserve: stated.reserve.unwrap_or(Reserve::Part(8)),
+        other: stated.other.clone(),
+    };
+    storage.check()?;
+    Ok(storage)
+}
+
+/// How chunks of a column are compressed that are not copied.
+fn options(storage: &Storage, leaf: &Leaf) -> CompressOptions {
+    let stated = storage.compression.to_options(leaf.dtype.item_size());
+    stated.unwrap_or_else(|_| CompressOptions::new(1).with_format(ChunkFormat::Blosc1))
+}
+
+/// Makes one column.
+struct Maker<'s> {
+    survey: &'s Survey,
+    typed: &'s Typed<'s>,
+    cut: &'s Cut,
+    geometry: Geometry,
+    column: Column,
+    zeros: Zeros,
+    report: Report,
+}
+
+impl Maker<'_> {
+    fn run(&mut self) -> Result<()> {
+        let count = self.geometry.chunk_count;
+        let mut entries = Vec::new();
+        for file in 0..count.div_ceil(self.cut.per_file) as u64 {
+            self.file(file, count, &mut entries)?;
+        }
+        let files = self.typed.files.map(|files| &files.files);
+        let beyond = count.div_ceil(self.cut.per_file) as u64;
+        let beyond = files.map_or(0, |files| files.range(beyond..).count());
+        if beyond > 0 {
+            self.report.notes.push(format!("{beyond} files lie beyond the last row"));
+        }
+        self.column.stage_commit(&mut entries)
+    }
+
+    /// Makes the chunks of a file.
+    fn file(&mut self, file: u64, count: usize, entries: &mut Vec<Entry>) -> Result<()> {
+        let here = self.cut.count_in(file, count);
+        let name = Files::file_name(&self.typed.leaf.path, file);
+        let files = self.typed.files;
+        let remains = files.and_then(|files| Some((files, files.files.get(&file)?)));
+        let Some((files, remains)) = remains else {
+            let reason = "the file of the chunk is missing or cannot be read";
+            return (0..here).try_for_each(|_| {
+                self.hole(entries, Source::File(name.clone()), reason.to_owned())
+            });
+        };
+        let bytes = files.read(&self.survey.root, file, &self.zeros.limits)?;
+        if let Err(error) = &remains.head {
+            self.report.lose(Source::File(name.clone()), error.to_string());
+        }
+        let placed = remains.place(here, self.cut.per_file);
+        if !placed.is_certain {
+            self.report.order = Order::Storage;
+            let words = format!("some chunks of {name} may be in the places of others");
+            self.report.notes.push(words);
+        }
+        self.report.superseded += placed.left;
+        for (slot, number) in placed.slots.iter().enumerate() {
+            let source = remains.source(slot, *number, &name);
+            let found = number.and_then(|number| remains.found.get(number));
+            let chunk = found.and_then(|found| Some((found, bytes.get(found.range())?)));
+            match chunk {
+                Some((found, chunk)) => {
+                    self.chunk(entries, source, chunk, found.decoded_len, found.certainty)?;
+                }
+                None => {
+                    let reason = "no chunk that decodes is where it should be".to_owned();
+                    self.hole(entries, source, reason)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a chunk that was found.
+    fn chunk(
+        &mut self,
+        entries: &mut Vec<Entry>,
+        source: Source,
+        chunk: &[u8],
+        len: usize,
+        certainty: Certainty,
+    ) -> Result<()> {
+        let (number, full) = (entries.len(), self.geometry.chunk_bytes);
+        let wanted = chunk_len(&self.geometry, number);
+        if len > full {
+            let reason = format!("it holds {len} bytes, {wanted} belong here");
+            return self.hole(entries, source, reason);
+        }
+        let mut chunk = chunk.to_vec();
+        if len != wanted && len != full {
+            let mut items = Decoder::new().with_limits(self.zeros.limits).decompress(&chunk)?;
+            items.resize(wanted, 0);
+            chunk = self.zeros.encoder.compress(&items)?;
+            if len < wanted {
+                let reason = format!("of {wanted} bytes {len} are here");
+                self.report.miss(number as u64, source.clone(), reason);
+            }
+        }
+        self.report.keep(number as u64, source, len.min(wanted), certainty);
+        entries.push(Entry::stored(self.column.put(&mut chunk)?));
+        Ok(())
+    }
+
+    /// Adds zeros in the place of a chunk.
+    fn hole(&mut self, entries: &mut Vec<Entry>, source: Source, reason: String) -> Result<()> {
+        let number = entries.len();
+        let mut chunk = self.zeros.get(chunk_len(&self.geometry, number))?;
+        self.report.miss(number as u64, source, reason);
+        entries.push(Entry::stored(self.column.put(&mut chunk)?));
+        Ok(())
+    }
+}
+
+/// Chunks of zeros.
+struct Zeros {
+    made: BTreeMap<usize, Vec<u8>>,
+    encoder: Encoder,
+    limits: Limits,
+}
+
+impl Zeros {
+    fn get(&mut self, len: usize) -> Result<Vec<u8>> {
+        if let Some(made) = self.made.get(&len) {
+            return Ok(made.clone());
+        }
+        self.limits.check_decoded(len).map_err(|error: Error| error.within("salvage"))?;
+        let made = self.encoder.compress(&vec![0; len])?;
+        self.made.insert(len, made.clone());
+        Ok(made)
+    }
+}
