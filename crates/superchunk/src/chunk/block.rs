@@ -1,10 +1,11 @@
 //! One block, both ways: filters and codec between a block's bytes and its streams.
 
 use std::ops::Range;
+use std::slice::ChunksExact;
 
-use superchunk_kernels::shuffle;
+use superchunk_kernels::{runs, shuffle};
 
-use super::effort::{Effort, Ways};
+use super::effort::{Effort, Explored};
 use super::header::Header;
 use super::stream::{self, Stream};
 use super::worker::Worker;
@@ -258,36 +259,52 @@ pub(super) struct BlockWriter<'a> {
 }
 
 impl BlockWriter<'_> {
-    /// Appends the streams of `block` to `out`. With `hold`, a block that no stream makes shorter is
-    /// not appended but told by the answer: if all blocks are like that, none of them is needed.
+    /// Appends the streams of `block` to `out`, compressed as `explored` advises for each. With `hold`, a
+    /// block that no stream makes shorter is not appended but told by the answer: if all blocks are like
+    /// that, none of them is needed.
     pub(super) fn encode(
         &self,
         worker: &mut Worker,
         block: &Plain<'_>,
-        ways: &Ways,
+        explored: &[Explored],
         hold: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool> {
         self.encode_by(worker, block, hold, out, |codec, number, plane, coded| {
-            self.effort.compress(ways, codec, number, plane, coded)
+            self.effort.compress(explored.get(number), codec, plane, coded)
         })
     }
 
-    /// The same with `hold`, and notes the ways for other blocks.
+    /// The same for the block that was explored.
+    pub(super) fn encode_explored(
+        &self,
+        worker: &mut Worker,
+        block: &Plain<'_>,
+        explored: &[Explored],
+        hold: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        self.encode_by(worker, block, hold, out, |_, number, _, coded| {
+            Ok(explored.get(number).and_then(|explored| explored.copy_to(coded)))
+        })
+    }
+
+    /// Explores stream `number` of a block.
     pub(super) fn explore(
         &self,
         worker: &mut Worker,
         block: &Plain<'_>,
-        ways: &mut Ways,
-        out: &mut Vec<u8>,
-    ) -> Result<bool> {
-        let mut spare = std::mem::take(&mut worker.block);
-        let held = self.encode_by(worker, block, true, out, |codec, number, plane, coded| {
-            let place = (number, block.stream_count);
-            self.effort.explore(ways, codec, place, (plane, coded), &mut spare)
-        });
-        worker.block = spare;
-        held
+        number: usize,
+        explored: &mut Explored,
+    ) -> Result<()> {
+        explored.clear();
+        let Worker { codec, streams, a, b, .. } = worker;
+        let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
+        let plane = planes_of(filtered, block).nth(number).unwrap_or_default();
+        if self.runs_allowed && runs::repeated_byte(plane).is_some() {
+            return Ok(());
+        }
+        self.effort.explore(codec, (plane, block.stream_count), streams, explored)
     }
 
     fn encode_by(
@@ -300,7 +317,7 @@ impl BlockWriter<'_> {
     ) -> Result<bool> {
         let Worker { codec, streams, a, b, .. } = worker;
         let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
-        let planes = filtered.chunks_exact((filtered.len() / block.stream_count).max(1));
+        let planes = planes_of(filtered, block);
         let mut held = 0;
         for (number, plane) in planes.clone().enumerate() {
             let start = out.len();
@@ -335,7 +352,11 @@ impl BlockWriter<'_> {
     ) -> Result<()> {
         let Worker { a, b, .. } = worker;
         let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
-        let mut planes = filtered.chunks_exact((filtered.len() / block.stream_count).max(1));
-        planes.try_for_each(|plane| stream::write_raw(plane, out))
+        planes_of(filtered, block).try_for_each(|plane| stream::write_raw(plane, out))
     }
+}
+
+/// The streams of a filtered block before they are compressed.
+fn planes_of<'f>(filtered: &'f [u8], block: &Plain<'_>) -> ChunksExact<'f, u8> {
+    filtered.chunks_exact((filtered.len() / block.stream_count).max(1))
 }

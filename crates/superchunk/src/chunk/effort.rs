@@ -34,9 +34,14 @@ pub(super) struct Effort<'a> {
     pub(super) dict: &'a [u8],
 }
 
-/// Lighter ways, by the number of the stream.
+/// What was found out with a stream of the first block of a group.
 #[derive(Default)]
-pub(super) struct Ways(Vec<Option<Way>>);
+pub(super) struct Explored {
+    /// The stream, compressed; nothing when that does not make it shorter.
+    result: Vec<u8>,
+    /// How the same stream of the other blocks is to be compressed.
+    way: Option<Way>,
+}
 
 /// A lighter way for a stream, and what it is for.
 #[derive(Clone, Copy)]
@@ -47,6 +52,21 @@ struct Way {
     repetitions: usize,
     /// The length of the result.
     result: usize,
+}
+
+impl Explored {
+    /// Forgets what was found out before.
+    pub(super) fn clear(&mut self) {
+        self.result.clear();
+        self.way = None;
+    }
+
+    /// Puts the compressed stream into `dst`, and tells its length.
+    pub(super) fn copy_to(&self, dst: &mut [u8]) -> Option<usize> {
+        let len = self.result.len();
+        dst.get_mut(..len).filter(|_| len > 0)?.copy_from_slice(&self.result);
+        Some(len)
+    }
 }
 
 impl Way {
@@ -72,16 +92,15 @@ impl Effort<'_> {
         (blocks / GROUP).max(1)
     }
 
-    /// Compresses stream `number` of a block; `None` when it does not fit `dst`.
+    /// Compresses a stream of a block as `explored` advises; `None` when it does not fit `dst`.
     pub(super) fn compress(
         &self,
-        ways: &Ways,
+        explored: Option<&Explored>,
         codec: &mut CodecState,
-        number: usize,
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Option<usize>> {
-        let way = ways.0.get(number).copied().flatten();
+        let way = explored.and_then(|explored| explored.way);
         if let Some(way) = way.filter(|way| way.is_for(src)) {
             let room = dst.len().min(way.result + way.result / ALIKE + ROOM);
             let dst = dst.get_mut(..room).unwrap_or_default();
@@ -92,37 +111,36 @@ impl Effort<'_> {
         codec.compress(self.method, self.level, self.dict, src, dst)
     }
 
-    /// Compresses stream `number` of `streams` of a block, and notes how those of others are to be compressed. `spare` is
-    /// for results that are only compared.
+    /// Compresses one of the `streams` streams of a block, and finds out how those of others are to be compressed. `spare`
+    /// is for what is only compared.
     pub(super) fn explore(
         &self,
-        ways: &mut Ways,
         codec: &mut CodecState,
-        (number, streams): (usize, usize),
-        (src, dst): (&[u8], &mut [u8]),
+        (src, streams): (&[u8], usize),
         spare: &mut Vec<u8>,
-    ) -> Result<Option<usize>> {
+        explored: &mut Explored,
+    ) -> Result<()> {
+        let Explored { result, way } = explored;
+        // As long as the stream itself would mean that it is not compressed.
+        let dst = scratch(result, src.len().saturating_sub(1));
         let Some(full) = codec.compress(self.method, self.level, self.dict, src, dst)? else {
-            return Ok(None);
+            result.clear();
+            return Ok(());
         };
+        result.truncate(full);
         let most = full + full / ALLOWED;
         for light in self.lighter(streams) {
             let tried = scratch(spare, most + ROOM);
-            let result = codec.compress_lightly(*light, src, tried).filter(|len| *len <= most);
-            let Some(result) = result else { continue };
-            ways.0.resize(streams, None);
-            if let Some(way) = ways.0.get_mut(number) {
-                *way = Some(Way::new(*light, src, result));
-            }
-            if let (Some(tried), Some(dst)) = (tried.get(..result), dst.get_mut(..result))
-                && result < full
-            {
-                dst.copy_from_slice(tried);
-                return Ok(Some(result));
+            let len = codec.compress_lightly(*light, src, tried).filter(|len| *len <= most);
+            let Some(len) = len else { continue };
+            *way = Some(Way::new(*light, src, len));
+            if len < full {
+                result.clear();
+                result.extend_from_slice(tried.get(..len).unwrap_or_default());
             }
             break;
         }
-        Ok(Some(full))
+        Ok(())
     }
 
     fn lighter(&self, streams: usize) -> &'static [Light] {

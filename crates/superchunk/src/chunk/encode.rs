@@ -1,10 +1,13 @@
 //! Bytes to a chunk.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::block::{BlockWriter, Plain};
 use super::dict;
-use super::effort::{Effort, Ways, first_of, group_of};
+use super::effort::{Effort, Explored, first_of, group_of};
 use super::geometry::Geometry;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
+use super::line::Line;
 use super::special;
 use super::tune::{self, Cut};
 use super::worker::{self, Worker};
@@ -38,20 +41,10 @@ pub struct Encoder {
     pub(super) pipeline: Pipeline,
     pub(super) method: Method,
     pub(super) workers: Vec<Worker>,
-    pub(super) blocks: Vec<Encoded>,
-    /// The first block of each group.
-    explored: Vec<Encoded>,
-}
-
-/// The streams of one block, waiting to be put in order.
-#[derive(Default)]
-pub(super) struct Encoded {
-    pub(super) streams: Vec<u8>,
-    /// How other blocks are to be compressed, if that was to be found out.
-    ways: Ways,
-    /// Nothing made it shorter: it has no streams yet.
-    held: bool,
-    outcome: Option<Error>,
+    /// Buffers for blocks that are encoded before their turn.
+    pub(super) spare: Vec<Vec<u8>>,
+    /// What was found out with the streams of the first block of each group.
+    explored: Vec<Explored>,
 }
 
 impl Encoder {
@@ -72,7 +65,7 @@ impl Encoder {
             slots,
             options: options.clone(),
             workers: Vec::new(),
-            blocks: Vec::new(),
+            spare: Vec::new(),
             explored: Vec::new(),
         })
     }
@@ -181,7 +174,7 @@ impl Encoder {
         cut: Cut,
         dict: &[u8],
         out: &mut Vec<u8>,
-        before_each: impl Fn(usize, &mut Vec<u8>) -> Result<bool>,
+        before_each: impl Fn(usize, &mut Vec<u8>) -> Result<bool> + Send,
     ) -> Result<bool> {
         let geometry = Geometry::new(src.len(), cut.blocksize);
         let count = geometry.block_count();
@@ -193,53 +186,31 @@ impl Encoder {
         let threads = worker::useful_threads(executor, count, src.len());
         let workers = worker::at_least(&mut self.workers, threads);
         let groups = writer.effort.groups(count, plain_blocks.streams);
-        let explore = |worker: &mut Worker, group: usize, to: &mut Encoded| {
-            writer.explore(worker, &block_at(first_of(group)), &mut to.ways, &mut to.streams)
-        };
-        let explored = match groups {
-            0 => &[],
-            _ => encode_all(executor, workers, &mut self.explored, groups, explore)?,
-        };
-        let encode = |worker: &mut Worker, block: usize, hold, out: &mut Vec<u8>| {
-            encode_as_explored(&writer, explored, worker, (block, &block_at(block)), hold, out)
-        };
-        if threads > 1 {
-            encode_all(executor, workers, &mut self.blocks, count, |worker, block, to| {
-                encode(worker, block, true, &mut to.streams)
-            })?;
-        }
-        let Some(worker) = workers.first_mut() else { return Ok(false) };
-        // Blocks from the first on that were held back: they are written when one was not.
-        let mut held = 0;
-        for block in 0..count {
-            if !before_each(block, out)? {
-                return Ok(false);
+        let streams = plain_blocks.streams;
+        let explored = explore_all(executor, workers, &mut self.explored, groups * streams, {
+            |worker, task, to| {
+                writer.explore(worker, &block_at(first_of(task / streams)), task % streams, to)
             }
-            let start = out.len();
-            let raw = match self.blocks.get(block) {
-                Some(encoded) if threads > 1 => {
-                    out.extend_from_slice(&encoded.streams);
-                    encoded.held
+        })?;
+        let explored_for = |group: usize| explored.get(group * streams..(group + 1) * streams);
+        let write_raw = |worker: &mut Worker, block: usize, out: &mut Vec<u8>| {
+            writer.encode_raw(worker, &block_at(block), out)
+        };
+        let mut line = Line::new(out, before_each, write_raw);
+        line.append_all(executor, workers, &mut self.spare, count, |worker, number, hold, out| {
+            let block = block_at(number);
+            match group_of(number, groups) {
+                Some((group, is_first)) => {
+                    let explored = explored_for(group).unwrap_or_default();
+                    match is_first {
+                        true => writer.encode_explored(worker, &block, explored, hold, out),
+                        false => writer.encode(worker, &block, explored, hold, out),
+                    }
                 }
-                _ => encode(worker, block, held == block, out)?,
-            };
-            if raw && held == block {
-                held += 1;
-                continue;
+                None => writer.encode(worker, &block, &[], hold, out),
             }
-            if raw {
-                writer.encode_raw(worker, &block_at(block), out)?;
-            } else if held == block && held > 0 {
-                let last = out.split_off(start);
-                for raw in 0..held {
-                    before_each(raw, out)?;
-                    writer.encode_raw(worker, &block_at(raw), out)?;
-                }
-                before_each(block, out)?;
-                out.extend(last);
-            }
-        }
-        Ok(held < count)
+        })?;
+        Ok(line.is_complete(count))
     }
 
     /// Block 0 as a decoder will see it, for the delta filter: not the source itself when another
@@ -312,26 +283,6 @@ pub(super) fn block_writer<'a>(
     BlockWriter { pipeline, effort, runs_allowed }
 }
 
-/// Appends the streams of a block in the way that the first of its group has shown, or of the first one itself.
-fn encode_as_explored(
-    writer: &BlockWriter<'_>,
-    explored: &[Encoded],
-    worker: &mut Worker,
-    (number, block): (usize, &Plain<'_>),
-    hold: bool,
-    out: &mut Vec<u8>,
-) -> Result<bool> {
-    let group = group_of(number, explored.len());
-    match group.and_then(|(group, is_first)| Some((explored.get(group)?, is_first))) {
-        Some((first, true)) => {
-            out.extend_from_slice(&first.streams);
-            Ok(first.held)
-        }
-        Some((first, false)) => writer.encode(worker, block, &first.ways, hold, out),
-        None => writer.encode(worker, block, &Ways::default(), hold, out),
-    }
-}
-
 /// The streams of a full block.
 pub(super) fn streams_of(options: &CompressOptions, cut: Cut) -> usize {
     if cut.split { usize::from(stored_item_size(options)) } else { 1 }
@@ -359,29 +310,27 @@ impl PlainBlocks<'_> {
     }
 }
 
-/// Encodes `count` blocks on several threads, each into a buffer of its own; `encode` says which
-/// were held back.
-pub(super) fn encode_all<'b>(
+/// Does `count` tasks of exploring on several threads.
+fn explore_all<'e>(
     executor: &Executor,
     workers: &mut [Worker],
-    blocks: &'b mut Vec<Encoded>,
+    explored: &'e mut Vec<Explored>,
     count: usize,
-    encode: impl Fn(&mut Worker, usize, &mut Encoded) -> Result<bool> + Sync,
-) -> Result<&'b [Encoded]> {
-    if blocks.len() < count {
-        blocks.resize_with(count, Encoded::default);
+    explore: impl Fn(&mut Worker, usize, &mut Explored) -> Result<()> + Sync,
+) -> Result<&'e [Explored]> {
+    if explored.len() < count {
+        explored.resize_with(count, Explored::default);
     }
-    let blocks = blocks.get_mut(..count).unwrap_or_default();
-    executor.for_each(workers, blocks, |worker, block, encoded| {
-        encoded.streams.clear();
-        encoded.ways = Ways::default();
-        let held = encode(worker, block, encoded);
-        encoded.held = matches!(held, Ok(true));
-        encoded.outcome = held.err();
+    let explored = explored.get_mut(..count).unwrap_or_default();
+    let failed = Mutex::new(None);
+    executor.for_each(workers, explored, |worker, task, to| {
+        if let Err(error) = explore(worker, task, to) {
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
     });
-    match blocks.iter_mut().find_map(|encoded| encoded.outcome.take()) {
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
-        None => Ok(blocks),
+        None => Ok(explored),
     }
 }
 

@@ -18,6 +18,7 @@ mod header;
 mod items;
 mod layout;
 mod lazy;
+mod line;
 mod parts;
 mod piece;
 mod special;

@@ -10,7 +10,6 @@
 //! are named once for all blocks. Blocks that differ from the first one (delta) and blocks with a
 //! dictionary stand in relation to others, and are encoded anew.
 
-use super::effort::Ways;
 use super::encode::{Encoder, PlainBlocks, block_writer, put_i32, streams_of};
 use super::header::{Content, Header};
 use super::layout::Layout;
@@ -53,7 +52,7 @@ impl Encoder {
             let position = out.len() - start;
             put_i32(out, bstarts + 4 * block, position)?;
             if changed.get(block) == Some(&true) {
-                writer.encode(worker, &blocks.at(block, None), &Ways::default(), false, out)?;
+                writer.encode(worker, &blocks.at(block, None), &[], false, out)?;
             } else {
                 out.extend_from_slice(old.get(layout.block_extent(block)?).unwrap_or_default());
             }

@@ -14,10 +14,11 @@ use std::ops::Range;
 use super::block::{BlockReader, BlockWriter};
 use super::decode::Decoder;
 use super::dict;
-use super::effort::{Effort, Ways};
-use super::encode::{Encoded, Encoder, encode_all, put_i32};
+use super::effort::Effort;
+use super::encode::{Encoder, put_i32};
 use super::header::{Content, Header, VERSION_VL};
 use super::layout::{MAX_DICTIONARY, bstarts_end, dictionary};
+use super::line::Line;
 use super::stream::Stream;
 use super::tune::Cut;
 use super::worker::{self, Worker};
@@ -75,25 +76,20 @@ impl Encoder {
         let workers = worker::at_least(&mut self.workers, threads);
         let begin = |index: usize, out: &mut Vec<u8>| {
             let position = out.len() - chunk_start;
-            put_i32(out, bstarts + 4 * index, position)
+            put_i32(out, bstarts + 4 * index, position).map(|()| true)
         };
-        if let [worker] = workers {
-            for (index, block) in blocks.iter().enumerate() {
-                begin(index, out)?;
-                writer.encode_vl(worker, block, out)?;
-            }
-        } else {
-            let encode = |worker: &mut Worker, index: usize, to: &mut Encoded| {
+        // No block is held back.
+        let mut line = Line::new(out, begin, |_: &mut Worker, _, _: &mut Vec<u8>| Ok(()));
+        line.append_all(
+            executor,
+            workers,
+            &mut self.spare,
+            blocks.len(),
+            |worker, index, _, out| {
                 let block = blocks.get(index).copied().unwrap_or_default();
-                writer.encode_vl(worker, block, &mut to.streams).map(|()| false)
-            };
-            let count = blocks.len();
-            let encoded = encode_all(executor, workers, &mut self.blocks, count, encode)?;
-            for (index, block) in encoded.iter().enumerate() {
-                begin(index, out)?;
-                out.extend_from_slice(&block.streams);
-            }
-        }
+                writer.encode_vl(worker, block, out).map(|()| false)
+            },
+        )?;
         let cbytes = out.len() - chunk_start;
         put_i32(out, chunk_start + 12, cbytes)
     }
@@ -108,7 +104,7 @@ impl BlockWriter<'_> {
         let coded = scratch(streams, filtered.len() - 1);
         let len = match self.effort.level {
             0 => None,
-            _ => self.effort.compress(&Ways::default(), codec, 0, filtered, coded)?,
+            _ => self.effort.compress(None, codec, filtered, coded)?,
         };
         let coded = len.filter(|len| *len > 0).and_then(|len| coded.get(..len));
         out.extend_from_slice(coded.unwrap_or(filtered));
