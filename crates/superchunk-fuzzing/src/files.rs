@@ -44,6 +44,23 @@ impl Files {
         "b/data/__0.blp",
     ]);
 
+    /// A tree of blsk: an array of three files, and a table.
+    pub(crate) const BLSK: Self = Self(&[
+        "meta/storage",
+        "meta/nrows",
+        "meta/attributes",
+        "meta/.b2journal",
+        "data/__1__.bin",
+        "data/__2__.bin",
+        "data/__3__.bin",
+        "data/.__1__.bin.new",
+        "data/col1/__1__.bin",
+        "data/col1/__2__.bin",
+        "data/col2/sc1/__1__.bin",
+        "data/col2/sc3/__1__.bin",
+        "data/col3/__1__.bin",
+    ]);
+
     /// The folder that an input describes.
     pub(crate) fn folder(&self, input: &[u8]) -> Arc<MemoryFolder> {
         let mut files: BTreeMap<&str, &[u8]> = BTreeMap::new();

@@ -17,7 +17,7 @@
 //! | `vlmeta_msgpack` | a msgpack value | written and read again it is the same, also as JSON |
 //! | `blp` | a Bloscpack file | from memory and from elsewhere alike |
 //! | `bcolz_meta_json` | the files of a bcolz array and table | |
-//! | `salvage` | remains of a frame | what is recovered can be read |
+//! | `salvage` | remains of a frame, of a bcolz folder, of a blsk tree | what is recovered can be read |
 
 #![expect(clippy::panic, reason = "a target fails by panicking")]
 

@@ -22,7 +22,11 @@ pub fn of(target: &str) -> Vec<(String, Vec<u8>)> {
     let mut seeds = match target {
         "chunk_decode" | "chunk1_decode" => files(&["chunk", "cdata"]),
         "frame_open" => files(&["b2frame", "b2nd", "b2f", "b2b", "b2e", "bin"]),
-        "salvage" => [files(&["b2frame", "b2nd", "b2b"]), folders(&Files::SPARSE)].concat(),
+        "salvage" => {
+            let kinds = [&Files::SPARSE, &Files::BCOLZ, &Files::BLSK];
+            let folders = kinds.into_iter().flat_map(folders);
+            files(&["b2frame", "b2nd", "b2b"]).into_iter().chain(folders).collect()
+        }
         "sframe_dir" => folders(&Files::SPARSE),
         "bcolz_meta_json" => folders(&Files::BCOLZ),
         "blp" => files(&["blp"]),
