@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 use superchunk::blsk::{Array, Options, Order, Reserve, Table};
 use superchunk::salvage::{self, Certainty, Report};
-use superchunk::store::{Dir, MemoryFolder};
+use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Limits, OpenOptions, Value, chunk};
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::trees::{Files, damage, files_of, folder_of};
+use superchunk_testkit::vectors;
 use twox_hash::XxHash3_64;
 
 #[global_allocator]
@@ -275,6 +276,25 @@ fn a_good_array_and_a_good_table_come_back_whole() {
         assert!(report.is_whole() && report.columns.len() == 3, "{report:?}");
         for ((name, _), rows) in COLUMNS.iter().zip(&rows) {
             assert!(table_rows(&saved, name) == *rows);
+        }
+    }
+}
+
+#[test]
+fn the_trees_of_the_vectors_come_back_whole() {
+    let families = ["legacy", "legacy/blsk"].into_iter().flat_map(vectors::family);
+    let trees: Vec<_> = families.filter(|v| v.text(&["kind"]) == Some("carray-blsk")).collect();
+    assert!(trees.len() >= 6);
+    for vector in trees {
+        let files = files_of(&Folder::open(&vector.path).unwrap()).unwrap();
+        let (saved, report) = salvaged(&files).unwrap();
+        assert!(report.is_whole(), "{}: {report:?}", vector.name());
+        for name in vector.fields["columns"].as_object().unwrap().keys() {
+            let rows = |files: &Files| match name.as_str() {
+                "." => array_rows(files),
+                name => table_rows(files, name),
+            };
+            assert!(rows(&saved) == rows(&files) && !rows(&saved).is_empty(), "{}", vector.name());
         }
     }
 }

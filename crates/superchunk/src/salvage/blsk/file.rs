@@ -162,9 +162,10 @@ impl Remains {
             || (gaps.is_empty() && chunks.end == self.found.len());
         // One is missing in each gap, and more in the last one.
         let last = gaps.last().copied().unwrap_or(chunks.end);
+        let mut gaps = gaps.into_iter().peekable();
         let (mut slot, mut left) = (slots.start, missing);
-        for number in chunks.clone() {
-            if gaps.contains(&number) && left > 0 {
+        for number in chunks {
+            if gaps.next_if_eq(&number).is_some() && left > 0 {
                 let skip = if number == last { left } else { 1 };
                 (slot, left) = (slot + skip, left - skip);
             }

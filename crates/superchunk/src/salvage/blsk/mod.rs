@@ -4,7 +4,8 @@
 //! survey   what the small files say, key by key, and the files of chunks of every column
 //! file     the chunks of a file, by its index or found without it, and their slots
 //! types    the columns and what their items are
-//! cut      shape and chunks: as stated, unless the chunks are no such boxes
+//! ways     shapes and chunks that the tree may have, those that are stated first
+//! cut      the first of them that the chunks fit
 //! rebuild  the new tree
 //! ```
 
@@ -13,6 +14,7 @@ mod file;
 mod rebuild;
 mod survey;
 mod types;
+mod ways;
 
 use std::sync::Arc;
 
