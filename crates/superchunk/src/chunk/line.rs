@@ -53,12 +53,12 @@ where
         }
         let crowd = Mutex::new(Crowd { line: self, waiting: BTreeMap::new(), spare, failed: None });
         executor.for_each(workers, &mut vec![(); count], |worker, block, ()| {
-            let Some(mut streams) = entered(&crowd).begin() else { return };
+            let Some(mut streams) = entered(&crowd).begin(block) else { return };
             let held = encode(worker, block, true, &mut streams);
             entered(&crowd).finish(worker, block, held, streams);
         });
-        match entered(&crowd).failed.take() {
-            Some((_, error)) => Err(error),
+        match entered(&crowd).outcome() {
+            Some(error) => Err(error),
             None => Ok(()),
         }
     }
@@ -115,9 +115,9 @@ where
     B: Fn(usize, &mut Vec<u8>) -> Result<bool>,
     R: Fn(&mut Worker, usize, &mut Vec<u8>) -> Result<()>,
 {
-    /// A buffer for a block; `None` when no more are needed.
-    fn begin(&mut self) -> Option<Vec<u8>> {
-        if self.line.is_full || self.failed.is_some() {
+    /// A buffer for a block; `None` when it is not needed any more.
+    fn begin(&mut self, block: usize) -> Option<Vec<u8>> {
+        if self.line.is_full || self.failed.as_ref().is_some_and(|(first, _)| *first < block) {
             return None;
         }
         Some(self.spare.pop().unwrap_or_default())
@@ -130,7 +130,6 @@ where
             Err(error) => self.fail(block, error),
         }
         while !self.line.is_full
-            && self.failed.is_none()
             && let Some((mut streams, held)) = self.waiting.remove(&self.line.next)
         {
             let block = self.line.next;
@@ -146,6 +145,11 @@ where
         }
     }
 
+    /// What has gone wrong with a block that was needed.
+    fn outcome(&mut self) -> Option<Error> {
+        self.failed.take().filter(|_| !self.line.is_full).map(|(_, error)| error)
+    }
+
     fn fail(&mut self, block: usize, error: Error) {
         if self.failed.as_ref().is_none_or(|(first, _)| block < *first) {
             self.failed = Some((block, error));
@@ -156,4 +160,78 @@ where
 /// The crowd, for one thread at a time. What a thread that panicked has left is never used.
 fn entered<T>(crowd: &Mutex<T>) -> MutexGuard<'_, T> {
     crowd.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::worker;
+
+    /// What becomes of 40 blocks: streams, where each begins, and whether all have come or what went wrong.
+    fn line_of(
+        threads: usize,
+        room: usize,
+        encode: impl Fn(usize) -> Result<bool> + Sync,
+    ) -> (Vec<u8>, Result<bool>) {
+        let mut workers = Vec::new();
+        let workers = worker::at_least(&mut workers, threads);
+        let mut out = vec![0; 40];
+        let begin = |block: usize, out: &mut Vec<u8>| {
+            let position = u8::try_from(out.len()).unwrap();
+            out[block] = position;
+            Ok(out.len() < room)
+        };
+        let write_raw = |_: &mut Worker, block: usize, out: &mut Vec<u8>| {
+            out.extend([100, u8::try_from(block).unwrap()]);
+            Ok(())
+        };
+        let mut line = Line::new(&mut out, begin, write_raw);
+        let executor = Executor::threads(threads);
+        let done =
+            line.append_all(&executor, workers, &mut Vec::new(), 40, |_, block, hold, out| {
+                let held = encode(block)?;
+                match (held, hold) {
+                    (true, true) => return Ok(true),
+                    (true, false) => out.extend([100, u8::try_from(block).unwrap()]),
+                    (false, _) => out.extend(vec![u8::try_from(block).unwrap(); 1 + block % 5]),
+                }
+                Ok(false)
+            });
+        let done = done.map(|()| line.is_complete(40));
+        (out, done)
+    }
+
+    #[test]
+    fn any_number_of_threads_makes_the_same_line() {
+        let patterns: [fn(usize) -> bool; 5] =
+            [|_| false, |_| true, |block| block < 7, |block| block % 3 == 0, |block| block > 30];
+        for held in patterns {
+            for room in [60, 255] {
+                let (one, complete) = line_of(1, room, |block| Ok(held(block)));
+                let complete = complete.unwrap();
+                for threads in [2, 3, 8] {
+                    let (many, done) = line_of(threads, room, |block| Ok(held(block)));
+                    assert_eq!(done.unwrap(), complete);
+                    assert!(!complete || many == one);
+                }
+            }
+        }
+        let (line, complete) = line_of(3, 255, |block| Ok(block < 2));
+        assert!(complete.unwrap());
+        assert_eq!(line[..4], [40, 42, 44, 47]);
+        assert_eq!(line[40..48], [100, 0, 100, 1, 2, 2, 2, 3]);
+    }
+
+    #[test]
+    fn the_first_block_that_fails_is_told_of_unless_it_is_not_needed() {
+        for threads in [1, 2, 5] {
+            let fails = |block: usize| match block {
+                12 | 13 | 31 => Err(Error::invalid(format!("block {block}"))),
+                _ => Ok(false),
+            };
+            let error = line_of(threads, 255, fails).1.unwrap_err();
+            assert!(error.to_string().contains("block 12"), "{error}");
+            assert!(!line_of(threads, 50, fails).1.unwrap());
+        }
+    }
 }
