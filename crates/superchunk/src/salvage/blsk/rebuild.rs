@@ -43,9 +43,8 @@ pub(super) fn rebuild(
         let part = if is_array { std::mem::replace(&mut report, own) } else { own };
         let column = Column::open(&root, &typed.leaf, &storage, 0)?;
         let geometry = cut.geometry(typed.leaf.dtype.item_size())?;
-        let compress = options(&storage, &typed.leaf);
-        let zeros =
-            Zeros { made: BTreeMap::new(), encoder: Encoder::new(&compress)?, limits: *limits };
+        let encoder = encoder(&storage, &typed.leaf)?;
+        let zeros = Zeros { made: BTreeMap::new(), encoder, limits: *limits };
         let mut maker = Maker { survey, typed, cut: &cut, geometry, column, zeros, report: part };
         maker.run()?;
         match is_array {
@@ -71,10 +70,9 @@ fn storage(
     if stated.order.is_none() && cut.shape.len() > 1 {
         report.notes.push("the order of items is not stated: it is assumed to be C".to_owned());
     }
-    let usual = CompressOptions::new(1).with_format(ChunkFormat::Blosc1);
     let compression = match &stated.compression {
         Some(compression) => compression.clone(),
-        None => Compression::from_options(&usual)?,
+        None => Compression::from_options(&usual())?,
     };
     let storage = Storage {
         columns: columns.iter().map(|typed| typed.leaf.clone()).collect(),
@@ -91,10 +89,14 @@ fn storage(
     Ok(storage)
 }
 
-/// How chunks of a column are compressed that are not copied.
-fn options(storage: &Storage, leaf: &Leaf) -> CompressOptions {
+/// What compresses chunks of a column that are not copied: as is stated, if that is possible here.
+fn encoder(storage: &Storage, leaf: &Leaf) -> Result<Encoder> {
     let stated = storage.compression.to_options(leaf.dtype.item_size());
-    stated.unwrap_or_else(|_| CompressOptions::new(1).with_format(ChunkFormat::Blosc1))
+    stated.and_then(|options| Encoder::new(&options)).or_else(|_| Encoder::new(&usual()))
+}
+
+fn usual() -> CompressOptions {
+    CompressOptions::new(1).with_format(ChunkFormat::Blosc1)
 }
 
 /// Makes one column.
