@@ -1,5 +1,7 @@
 //! `salvage`.
 
+use superchunk_testkit::legacy_peer::LegacyPeer;
+
 use crate::shell::{Shell, readings};
 
 #[test]
@@ -95,6 +97,21 @@ fn a_table_without_a_length_comes_back_and_a_lost_file_is_named() {
     let lost = holes.iter().filter(|hole| hole.get("chunk").unwrap().as_u64() == Some(0));
     let lost: Vec<String> = lost.map(|hole| text(hole, "column") + &text(hole, "source")).collect();
     assert_eq!(lost, ["\"number\"\"file data/__0.blp\""]);
+}
+
+#[test]
+fn a_lost_python_object_is_named_and_is_none() {
+    let shell = Shell::new();
+    shell.write("notes.csv", b"number\n1\n2\n3\n");
+    shell.run("convert notes.csv notes.bcolz -q").is("", "", 0);
+    let path = shell.path("notes.bcolz");
+    LegacyPeer::spawn().bcolz_add_objects(&path, "note", r#"["a", "b", "c"]"#).unwrap();
+    std::fs::remove_file(path.join("note/data/__1.blp")).unwrap();
+    let said = shell.run("salvage notes.bcolz -o saved.bcolz");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert!(said.text().starts_with("lost: column note: chunk 1 is None: "), "{}", said.text());
+    shell.run("convert saved.bcolz back.csv -q").is("", "", 0);
+    assert_eq!(shell.read("back.csv"), b"number,note\n1,a\n2,null\n3,c\n");
 }
 
 #[test]
