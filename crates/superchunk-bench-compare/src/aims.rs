@@ -47,13 +47,18 @@ fn print_means(threads: usize, cells: &[&Place]) {
         "  {threads}T same bytes {:>6.3}",
         mean(|c| c.ours.decompress_c / c.c.decompress_c)
     ));
-    let read: Quotient = |cell| cell.c.read_us / cell.ours.read_us;
-    let sum: f64 = chosen.iter().map(|cell| read(cell)).sum();
-    say(&format!(
-        "  {threads}T few items  {:>6.3}   aim 5 (arithmetic mean {:.3})",
-        mean(read),
-        sum / f64::max(1.0, chosen.len() as f64)
-    ));
+    let reads: [(&str, Quotient); 2] = [
+        ("same bytes", |cell| cell.c.read_us / cell.ours.read_us),
+        ("own chunks", |cell| cell.c.read_own_us / cell.ours.read_own_us),
+    ];
+    for (from, read) in reads {
+        let sum: f64 = chosen.iter().map(|cell| read(cell)).sum();
+        say(&format!(
+            "  {threads}T few items  {:>6.3}   aim 5 (arithmetic mean {:.3}), {from}",
+            mean(read),
+            sum / f64::max(1.0, chosen.len() as f64)
+        ));
+    }
     say(&format!("  {threads}T ratio      {:>6.4}   aim 1", mean(|c| c.ours.ratio / c.c.ratio)));
     let lz4 = cells.iter().filter(|(_, setup, cell)| {
         setup.codec.name == "lz4" && setup.filter.name == "shuffle" && compresses(cell)

@@ -26,6 +26,8 @@ pub(crate) struct Numbers {
     pub(crate) decompress_c: f64,
     /// Microseconds for one read of a few items from such a chunk.
     pub(crate) read_us: f64,
+    /// The same from a chunk of its own.
+    pub(crate) read_own_us: f64,
 }
 
 /// The numbers of a cell: superchunk first, C-Blosc2 second, then who else takes part.
@@ -71,6 +73,12 @@ pub(crate) fn measure(library: &Library, args: &Args, data: &[u8], setup: &Setup
 impl<'a> Entrant<'a> {
     fn new(name: &'static str, side: impl Contestant + 'a) -> Self {
         Self { name, side: Box::new(side), chunks: Vec::new() }
+    }
+
+    /// Reads items of a chunk, or of its own first one.
+    fn read(&mut self, chunk: Option<&Vec<u8>>, start: usize, items: &mut [u8]) -> Answer<()> {
+        let chunk = chunk.or(self.chunks.first()).map(Vec::as_slice).unwrap_or_default();
+        self.side.items(chunk, start, items)
     }
 }
 
@@ -136,19 +144,23 @@ fn time(
         let chunk = c_chunks.get(piece).map(Vec::as_slice).unwrap_or_default();
         entrant.side.decompress(chunk, space(ring, len_of(piece))?)
     })?;
-    let first = (pieces.first().copied().unwrap_or_default(), c_chunks.first());
-    let reads = reads(entrants, first.0, first.1.map(Vec::as_slice).unwrap_or_default(), setup)?;
+    let first = pieces.first().copied().unwrap_or_default();
+    let own_reads = reads(entrants, first, None, setup)?;
+    let same_reads = reads(entrants, first, c_chunks.first(), setup)?;
 
     let plain: usize = pieces.iter().map(|piece| piece.len()).sum();
     let speed = |seconds: &f64| plain as f64 / 1e6 / seconds;
-    let all = entrants.iter().zip(&compress).zip(&own).zip(&same).zip(&reads);
+    let reads = same_reads.iter().zip(&own_reads);
+    let all = entrants.iter().zip(&compress).zip(&own).zip(&same).zip(reads);
+    let each = |reads: &f64| reads * 1e6 / READS as f64;
     let mut numbers = all.map(|((((entrant, compress), own), same), reads)| Numbers {
         name: entrant.name,
         ratio: plain as f64 / entrant.chunks.iter().map(Vec::len).sum::<usize>() as f64,
         compress: speed(compress),
         decompress: speed(own),
         decompress_c: speed(same),
-        read_us: reads * 1e6 / READS as f64,
+        read_us: each(reads.0),
+        read_own_us: each(reads.1),
     });
     let (Some(ours), Some(c)) = (numbers.next(), numbers.next()) else {
         return Err("two contestants at least".to_owned());
@@ -156,11 +168,12 @@ fn time(
     Ok(Cell { ours, c, others: numbers.collect(), copy: speed(&copy_seconds(pieces, ring)?) })
 }
 
-/// Seconds that everyone needs for the small reads, whose answers are checked first.
+/// Seconds that everyone needs for small reads from this chunk, or from its own one. The answers are
+/// checked first.
 fn reads(
     entrants: &mut [Entrant<'_>],
     piece: &[u8],
-    chunk: &[u8],
+    chunk: Option<&Vec<u8>>,
     setup: &Setup,
 ) -> Answer<Vec<f64>> {
     let size = setup.item_size;
@@ -170,14 +183,14 @@ fn reads(
     let mut items = vec![0; ITEMS_PER_READ.min(piece.len() / size) * size];
     for entrant in entrants.iter_mut() {
         for start in &starts {
-            entrant.side.items(chunk, *start, &mut items)?;
+            entrant.read(chunk, *start, &mut items)?;
             if piece.get(start * size..start * size + items.len()) != Some(&items) {
                 return Err(format!("{} misreads items at {start}", entrant.name));
             }
         }
     }
     race(entrants, 1, Duration::from_millis(20), Clock::of(setup.threads), |entrant, _, _| {
-        starts.iter().try_for_each(|start| entrant.side.items(chunk, *start, &mut items))
+        starts.iter().try_for_each(|start| entrant.read(chunk, *start, &mut items))
     })
 }
 

@@ -17,7 +17,8 @@ use crate::picture;
 use crate::summary::Summary;
 
 const COLUMNS: &str = "dataset,codec,level,filter,threads,implementation,ratio,compress_mb_s,\
-                       decompress_mb_s,decompress_c_chunks_mb_s,read_16_items_us,copy_mb_s";
+                       decompress_mb_s,decompress_c_chunks_mb_s,read_16_items_us,copy_mb_s,\
+                       read_16_items_own_us";
 
 /// Collects the cells of a run.
 pub(crate) struct Report<'a> {
@@ -53,12 +54,13 @@ impl<'a> Report<'a> {
         }
         let Setup { codec, level, filter, threads, .. } = setup;
         for side in [&cell.ours, &cell.c].into_iter().chain(&cell.others) {
-            let Numbers { name, ratio, compress, decompress, decompress_c, read_us } = side;
+            let Numbers { name, ratio, compress, decompress, decompress_c, .. } = side;
+            let (read, own) = (side.read_us, side.read_own_us);
             let copy = cell.copy;
             let _ = writeln!(
                 self.csv,
                 "{dataset},{},{level},{},{threads},{name},{ratio:.4},{compress:.1},\
-                 {decompress:.1},{decompress_c:.1},{read_us:.2},{copy:.0}",
+                 {decompress:.1},{decompress_c:.1},{read:.3},{copy:.0},{own:.3}",
                 codec.name, filter.name
             );
         }
