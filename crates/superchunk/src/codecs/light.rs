@@ -37,8 +37,7 @@ pub(crate) fn lighter(method: &Method, level: u8, planes: bool) -> &'static [Lig
         #[cfg(feature = "zstd")]
         Method::Zstd => match level {
             0 | 1 | 9.. => &[],
-            2 => &[Light::Zstd(1)],
-            3 => &[Light::Zstd(1), Light::Zstd(2)],
+            2 | 3 => &[Light::Zstd(1)],
             4.. if planes => &[Light::Zstd(1), Light::Zstd(2), Light::Zstd(5)],
             4.. => &[Light::Zstd(1), Light::Zstd(2)],
         },
