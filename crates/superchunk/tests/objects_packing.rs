@@ -57,7 +57,7 @@ fn empty_objects_do_not_wait_for_ever() {
         let options = ObjectsOptions::bytes().with_packing(packing).with_block_len(2000);
         let mut store = Objects::in_memory(&options).unwrap();
         store.extend(std::iter::repeat_n([0; 0], 100_000)).unwrap();
-        assert!(store.superchunk().chunk_count() > 10, "{packing:?}");
+        assert!(store.superchunk().chunk_count() > 1, "{packing:?}");
         assert_eq!((store.len(), store.get(99_999).unwrap()), (100_000, vec![]));
     }
 }
