@@ -121,9 +121,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         None => guess(args, &input)?,
     };
     let target = Target::parse(&args.output);
-    if to != To::Blp && args.pack_file.is_given() {
-        return Err(Failure::usage("only Bloscpack files have such checksums and offsets"));
-    }
+    check(args, to, &input)?;
     let objects = if let Content::Objects(list) = &input.content { Some(list) } else { None };
     match (to, &target) {
         (To::Blp, _) => {
@@ -171,6 +169,18 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         (To::Bcolz | To::Blsk | To::Columns | To::Csv, _) => {}
     }
     report(&input.name, input.len(), &target, context)
+}
+
+/// Refuses options that the result has no use for.
+fn check(args: &ConvertArgs, to: To, input: &Input) -> Outcome {
+    if to != To::Blp && args.pack_file.is_given() {
+        return Err(Failure::usage("only Bloscpack files have such checksums and offsets"));
+    }
+    let makes_list = matches!((to, &input.content), (To::Frame | To::Sparse, Content::Objects(_)));
+    if args.packing.packing().is_some() && !makes_list {
+        return Err(Failure::usage("only objects in a frame are packed in some way"));
+    }
+    Ok(())
 }
 
 /// What table is to be made, if it is one, or is made of one.

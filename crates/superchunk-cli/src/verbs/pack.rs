@@ -72,7 +72,7 @@ pub(crate) struct PackArgs {
     /// Overwrite
     #[arg(short, long)]
     force: bool,
-    /// Every line is an object of any length
+    /// Every line is an object of any length; also --packing: see docs/cli.md
     #[arg(long, conflicts_with_all = ["dtype", "typesize", "raw"])]
     varlen: bool,
     /// Objects are bytes, not texts

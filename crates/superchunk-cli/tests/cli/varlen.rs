@@ -110,6 +110,11 @@ fn a_frame_packs_objects_by_their_lengths_if_asked_to() {
     for wrong in ["--varlen --packing lengths -o x.blp", "--packing lengths -o x.b2frame"] {
         assert_eq!(shell.run(&format!("pack names.txt {wrong}")).code, Some(2), "{wrong}");
     }
+    shell.run("pack names.txt -o plain.b2frame").succeeds();
+    for wrong in ["usual.b2b x.blp", "plain.b2frame x.b2frame"] {
+        let said = shell.run(&format!("convert {wrong} --packing lengths"));
+        said.fails(2, "error: only objects in a frame are packed in some way\n");
+    }
     shell.run("pack names.txt --varlen --jsonl --packing lengths").fails(
         2,
         "error: values of any kind need ObjectPacking::Msgpack: a length does not tell what they are\n",

@@ -1,5 +1,6 @@
 //! Bytes to a chunk.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::block::{BlockWriter, Plain};
@@ -322,14 +323,15 @@ fn explore_all<'e>(
         explored.resize_with(count, Explored::default);
     }
     let explored = explored.get_mut(..count).unwrap_or_default();
-    let failed = Mutex::new(None);
+    // By task, so that it does not depend on the threads which error is told of.
+    let failed = Mutex::new(BTreeMap::new());
     executor.for_each(workers, explored, |worker, task, to| {
         if let Err(error) = explore(worker, task, to) {
-            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            failed.lock().unwrap_or_else(PoisonError::into_inner).insert(task, error);
         }
     });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner).pop_first() {
+        Some((_, error)) => Err(error),
         None => Ok(explored),
     }
 }
