@@ -13,7 +13,7 @@
 //! | [`truncate`] | clears low bits of words |
 //! | [`extremes`] | finds the least and the greatest number |
 //! | [`is_noise`], [`repetitions`] | tells what no codec can shorten, and what repeats itself |
-//! | [`copy_far`] | copies past the caches |
+//! | [`copy_far`], [`append_far`] | copy past the caches |
 //! | [`runs`] | finds buffers that repeat one byte or one item |
 //! | [`lz4`] | LZ4 blocks: fast encoder, high-compression encoder, decoder |
 //! | [`blosclz`] | BloscLZ streams: encoder and decoder |
@@ -41,6 +41,6 @@ pub mod shuffle;
 pub mod truncate;
 
 pub use extremes::{Extremes, extremes};
-pub use far::copy_far;
+pub use far::{append_far, copy_far};
 pub use malformed::Malformed;
 pub use noise::{is_noise, repetitions};

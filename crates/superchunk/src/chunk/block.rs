@@ -322,8 +322,7 @@ impl BlockWriter<'_> {
         for (number, plane) in planes.clone().enumerate() {
             let start = out.len();
             let shorter = stream::write_short(plane, self.runs_allowed, out, |plane, out| {
-                // As long as the plane itself would mean "raw": codec output must be shorter.
-                let coded = scratch(streams, plane.len() - 1);
+                let coded = scratch(streams, stream::longest_coded(plane.len()));
                 let len = compress(codec, number, plane, coded)?;
                 let coded = len.and_then(|len| coded.get(..len));
                 out.extend_from_slice(coded.unwrap_or_default());

@@ -8,6 +8,7 @@
 
 use superchunk_kernels::repetitions;
 
+use super::stream::longest_coded;
 use crate::codecs::{CodecState, Light, Method, lighter};
 use crate::error::Result;
 use crate::filters::scratch;
@@ -121,8 +122,7 @@ impl Effort<'_> {
         explored: &mut Explored,
     ) -> Result<()> {
         let Explored { result, way } = explored;
-        // As long as the stream itself would mean that it is not compressed.
-        let dst = scratch(result, src.len().saturating_sub(1));
+        let dst = scratch(result, longest_coded(src.len()));
         let Some(full) = codec.compress(self.method, self.level, self.dict, src, dst)? else {
             result.clear();
             return Ok(());

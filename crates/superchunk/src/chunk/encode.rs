@@ -129,7 +129,8 @@ impl Encoder {
     fn append_stored(&self, src: &[u8], cut: Cut, out: &mut Vec<u8>) -> Result<()> {
         let cbytes = src.len() + self.header_len();
         self.header(src.len(), cut, Content::Stored, cbytes).write(out)?;
-        out.extend_from_slice(src);
+        out.reserve(src.len());
+        worker::append(src, out);
         Ok(())
     }
 

@@ -11,6 +11,7 @@
 
 use superchunk_kernels::runs;
 
+use super::worker;
 use crate::codecs::{CodecState, Method};
 use crate::error::{Error, Result};
 use crate::wire::{self, Reader};
@@ -84,6 +85,12 @@ impl<'a> Stream<'a> {
     }
 }
 
+/// The most bytes that codec output may take for a stream of `len`: as many would mean that it is raw, and if less than
+/// 1/256 were gained it is better raw, since it then need not be decoded.
+pub(super) fn longest_coded(len: usize) -> usize {
+    (len - len / 256).saturating_sub(1)
+}
+
 /// Appends the stream of a filtered plane or block, as a run or as codec output. False, and nothing
 /// appended, when neither is shorter than the bytes themselves.
 pub(super) fn write_short(
@@ -113,6 +120,6 @@ pub(super) fn write_short(
 /// Appends the stream of a plane or block that nothing makes shorter: the bytes themselves.
 pub(super) fn write_raw(plane: &[u8], out: &mut Vec<u8>) -> Result<()> {
     out.extend(wire::stored(plane.len())?.to_le_bytes());
-    out.extend_from_slice(plane);
+    worker::append(plane, out);
     Ok(())
 }

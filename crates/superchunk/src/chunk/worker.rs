@@ -1,5 +1,7 @@
 //! What one thread keeps between blocks: codec state and scratch buffers, grown once.
 
+use superchunk_kernels::append_far;
+
 use crate::codecs::CodecState;
 use crate::exec::Executor;
 
@@ -9,6 +11,11 @@ const WORTH_THREADS: usize = 128 * 1024;
 /// From this many bytes on an output is taken to be too large for the caches of one core, and is
 /// written past them where that is possible.
 pub(super) const FAR_OUTPUT: usize = 2 * 1024 * 1024;
+
+/// Appends bytes to an output, past the caches if it is to become that large.
+pub(super) fn append(bytes: &[u8], out: &mut Vec<u8>) {
+    if out.capacity() >= FAR_OUTPUT { append_far(bytes, out) } else { out.extend_from_slice(bytes) }
+}
 
 /// Reused by every block that the thread encodes or decodes; no result depends on it.
 #[derive(Default)]
