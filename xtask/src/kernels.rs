@@ -17,7 +17,7 @@ const HERE: &str = "x86_64-unknown-linux-gnu";
 /// All tests of both crates with each instruction set in turn.
 pub(crate) fn kernels() -> Outcome {
     let peers = step("setup", peers::setup)?;
-    for isa in ["scalar", "sse2", "avx2"] {
+    for isa in ["scalar", "sse2", "avx2", "avx512"] {
         let mut command = cargo(&["test", "-p", "superchunk-kernels", "-p", "superchunk"]);
         command.args(LISTEN).env(FORCE, isa);
         command.envs(peers.iter().map(|(name, value)| (name, value)));
@@ -26,8 +26,8 @@ pub(crate) fn kernels() -> Outcome {
     Ok(())
 }
 
-/// The tests that a wrong kernel is most likely to fail, with the sets that this machine would not
-/// choose by itself.
+/// The tests that a wrong kernel is most likely to fail, with the sets that a machine of today would
+/// not choose by itself.
 pub(crate) fn lesser() -> Outcome {
     let chosen = ["roundtrip", "partial", "golden", "corruption"];
     for isa in ["scalar", "sse2"] {

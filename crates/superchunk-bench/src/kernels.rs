@@ -13,7 +13,7 @@ use superchunk_kernels::{bitshuffle, cpu, shuffle};
 use superchunk_testkit::datasets;
 
 const VARIABLE: &str = "SUPERCHUNK_CPU";
-const INSTRUCTION_SETS: [&str; 3] = ["scalar", "sse2", "avx2"];
+const INSTRUCTION_SETS: [&str; 4] = ["scalar", "sse2", "avx2", "avx512"];
 const ITEM_SIZES: [usize; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 32];
 const BLOCK_SIZE: usize = 128 << 10;
 

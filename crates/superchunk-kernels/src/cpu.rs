@@ -1,12 +1,12 @@
 //! Which instruction set the kernels may use, found once and remembered.
 //!
-//! `x86_64` processors are asked with `cpuid`; AVX2 counts only when the operating system also
-//! saves the wide registers (OSXSAVE set, and XCR0 naming both SSE and AVX state). The other
-//! architectures decide at compile time: `aarch64` always has NEON, and `wasm32` has what the
-//! module was compiled for.
+//! `x86_64` processors are asked with `cpuid`; AVX2 and AVX-512 count only when the operating system
+//! also saves their registers (OSXSAVE set, and XCR0 naming the state). The other architectures
+//! decide at compile time: `aarch64` always has NEON, and `wasm32` has what the module was compiled
+//! for.
 //!
-//! Under feature `__internal-test` the environment variable `SUPERCHUNK_CPU` (`scalar`, `sse2` or
-//! `avx2`) lowers the answer; it never raises it above what the processor has.
+//! Under feature `__internal-test` the environment variable `SUPERCHUNK_CPU` (`scalar`, `sse2`,
+//! `avx2` or `avx512`) lowers the answer; it never raises it above what the processor has.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -21,10 +21,20 @@ pub enum Isa {
     Sse2 = 2,
     /// 32-byte registers on `x86_64`, and with them everything up to SSE4.2.
     Avx2 = 3,
+    /// 64-byte registers on `x86_64`: AVX-512 F, BW, VL and VBMI, and GFNI beside them.
+    Avx512 = 4,
     /// 16-byte registers on `aarch64`.
-    Neon = 4,
+    Neon = 5,
     /// 16-byte registers on `wasm32` compiled with `simd128`.
-    Simd128 = 5,
+    Simd128 = 6,
+}
+
+impl Isa {
+    /// Whether this set includes AVX2: that one, or one above it.
+    #[inline]
+    pub fn has_avx2(self) -> bool {
+        matches!(self, Self::Avx2 | Self::Avx512)
+    }
 }
 
 /// The best instruction set of this machine: one relaxed load after the first call.
@@ -34,8 +44,9 @@ pub fn isa() -> Isa {
         1 => Isa::Scalar,
         2 => Isa::Sse2,
         3 => Isa::Avx2,
-        4 => Isa::Neon,
-        5 => Isa::Simd128,
+        4 => Isa::Avx512,
+        5 => Isa::Neon,
+        6 => Isa::Simd128,
         _ => find(),
     }
 }
@@ -57,10 +68,11 @@ fn lowered_by_request(found: Isa) -> Isa {
         Ok("scalar") => Isa::Scalar,
         Ok("sse2") => Isa::Sse2,
         Ok("avx2") => Isa::Avx2,
+        Ok("avx512") => Isa::Avx512,
         _ => return found,
     };
     // Between architectures the order of variants means nothing: there only `scalar` is lower.
-    if wanted == Isa::Scalar || found <= Isa::Avx2 { found.min(wanted) } else { found }
+    if wanted == Isa::Scalar || found <= Isa::Avx512 { found.min(wanted) } else { found }
 }
 
 #[cfg(not(feature = "__internal-test"))]
@@ -70,7 +82,15 @@ fn lowered_by_request(found: Isa) -> Isa {
 
 #[cfg(target_arch = "x86_64")]
 fn detect() -> Isa {
-    if has_avx2() { Isa::Avx2 } else { Isa::Sse2 }
+    // An interpreter such as Miri has no cpuid to ask, only what is known while compiling.
+    if cfg!(miri) {
+        return if cfg!(target_feature = "avx2") { Isa::Avx2 } else { Isa::Sse2 };
+    }
+    match Features::ask() {
+        Some(features) if features.avx512() => Isa::Avx512,
+        Some(features) if features.avx2() => Isa::Avx2,
+        _ => Isa::Sse2,
+    }
 }
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -92,33 +112,63 @@ fn detect() -> Isa {
     Isa::Scalar
 }
 
+/// What `cpuid` and the system say of the wide registers.
 #[cfg(target_arch = "x86_64")]
-#[allow(unused_unsafe, reason = "newer compilers declare the cpuid intrinsics safe")]
-fn has_avx2() -> bool {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
+struct Features {
+    /// Leaf 1.
+    basic_ecx: u32,
+    /// Leaf 7.
+    extended_ebx: u32,
+    extended_ecx: u32,
+    /// XCR0.
+    enabled_state: u64,
+}
 
-    const OSXSAVE: u32 = 1 << 27;
-    const AVX: u32 = 1 << 28;
-    const AVX2: u32 = 1 << 5;
-    const SSE_AND_AVX_STATE: u64 = 0b110;
+#[cfg(target_arch = "x86_64")]
+impl Features {
+    /// `None` if the processor or the system is too old for any of them.
+    #[allow(unused_unsafe, reason = "newer compilers declare the cpuid intrinsics safe")]
+    fn ask() -> Option<Self> {
+        use core::arch::x86_64::{__cpuid, __cpuid_count};
+        const OSXSAVE: u32 = 1 << 27;
 
-    // Known while compiling; an interpreter such as Miri has no cpuid to ask.
-    if cfg!(any(target_feature = "avx2", miri)) {
-        return cfg!(target_feature = "avx2");
+        // SAFETY: every x86_64 processor has the cpuid instruction, and leaf 0 always exists.
+        let highest_leaf = unsafe { __cpuid(0) }.eax;
+        if highest_leaf < 7 {
+            return None;
+        }
+        // SAFETY: leaves 1 and 7 exist, as `highest_leaf` was just seen to be at least 7.
+        let (basic, extended) = unsafe { (__cpuid(1), __cpuid_count(7, 0)) };
+        if basic.ecx & OSXSAVE == 0 {
+            return None;
+        }
+        Some(Self {
+            basic_ecx: basic.ecx,
+            extended_ebx: extended.ebx,
+            extended_ecx: extended.ecx,
+            // SAFETY: OSXSAVE was just seen to be set: the system has enabled xgetbv.
+            enabled_state: unsafe { enabled_state() },
+        })
     }
-    // SAFETY: every x86_64 processor has the cpuid instruction, and leaf 0 always exists.
-    let highest_leaf = unsafe { __cpuid(0) }.eax;
-    if highest_leaf < 7 {
-        return false;
+
+    fn avx2(&self) -> bool {
+        const AVX: u32 = 1 << 28;
+        const AVX2: u32 = 1 << 5;
+        /// Registers of 16 bytes, and their upper halves.
+        const STATE: u64 = 0b110;
+        let processor = self.basic_ecx & AVX != 0 && self.extended_ebx & AVX2 != 0;
+        processor && self.enabled_state & STATE == STATE
     }
-    // SAFETY: leaves 1 and 7 exist, as `highest_leaf` was just seen to be at least 7.
-    let (basic, extended) = unsafe { (__cpuid(1), __cpuid_count(7, 0)) };
-    if basic.ecx & OSXSAVE == 0 || basic.ecx & AVX == 0 || extended.ebx & AVX2 == 0 {
-        return false;
+
+    fn avx512(&self) -> bool {
+        const F_BW_VL: u32 = 1 << 16 | 1 << 30 | 1 << 31;
+        const VBMI_GFNI: u32 = 1 << 1 | 1 << 8;
+        /// Mask registers, upper halves of the first 16 registers, and the 16 further ones.
+        const STATE: u64 = 0b1110_0000;
+        let processor =
+            self.extended_ebx & F_BW_VL == F_BW_VL && self.extended_ecx & VBMI_GFNI == VBMI_GFNI;
+        self.avx2() && processor && self.enabled_state & STATE == STATE
     }
-    // SAFETY: OSXSAVE was just seen to be set: the system has enabled xgetbv.
-    let enabled_state = unsafe { enabled_state() };
-    enabled_state & SSE_AND_AVX_STATE == SSE_AND_AVX_STATE
 }
 
 /// The register XCR0: which register files the system saves for each thread.
@@ -149,14 +199,19 @@ mod tests {
         let expected = match std::env::var("SUPERCHUNK_CPU").as_deref() {
             Ok("scalar") => Isa::Scalar,
             Ok("sse2") => Isa::Sse2,
+            Ok("avx2") => Isa::Avx2.min(detect()),
             _ => detect(),
         };
         assert_eq!(isa(), expected);
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
     fn detection_agrees_with_the_standard_library() {
-        assert_eq!(has_avx2(), std::is_x86_feature_detected!("avx2"));
+        use std::is_x86_feature_detected as has;
+
+        assert_eq!(detect().has_avx2(), has!("avx2"));
+        let wide = has!("avx512f") && has!("avx512bw") && has!("avx512vl");
+        assert_eq!(detect() == Isa::Avx512, wide && has!("avx512vbmi") && has!("gfni"));
     }
 }

@@ -153,7 +153,7 @@ mod tests {
     fn every_instruction_set_decodes_alike() {
         let best = isa();
         let mut sets = vec![Isa::Scalar, best];
-        if best == Isa::Avx2 {
+        if best.has_avx2() {
             sets.push(Isa::Sse2);
         }
         for set in sets {

@@ -4,7 +4,7 @@
 //! whole registers. With AVX2 it has instructions for 64-bit integers, too, which SSE2 lacks.
 
 #[cfg(target_arch = "x86_64")]
-use crate::cpu::{Isa, isa};
+use crate::cpu::isa;
 
 /// What is found in a list of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub fn extremes<T: Copy + PartialOrd, const N: usize>(
     start: [T; 2],
 ) -> Extremes<T> {
     #[cfg(target_arch = "x86_64")]
-    if isa() == Isa::Avx2 {
+    if isa().has_avx2() {
         // SAFETY: `isa` names only what this machine has.
         return unsafe { with_avx2(items, value, start) };
     }

@@ -36,6 +36,8 @@ mod malformed;
 mod noise;
 #[cfg(feature = "pool")]
 pub mod pool;
+#[cfg(target_arch = "x86_64")]
+mod rows512;
 pub mod runs;
 pub mod shuffle;
 pub mod truncate;

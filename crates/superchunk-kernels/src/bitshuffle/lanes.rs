@@ -1,6 +1,6 @@
 //! What a register must do for a bit shuffle, and the two transpositions built from it.
 //!
-//! A register is one or two *lanes* of 16 bytes. [`Lanes::zip_low`] and [`Lanes::zip_high`] work in
+//! A register is one, two or four *lanes* of 16 bytes. [`Lanes::zip_low`] and [`Lanes::zip_high`] work in
 //! each lane alone, so a transposition of 16 registers is one of 16 × 16 bytes per lane.
 
 #![expect(clippy::indexing_slicing, reason = "constant bounds on arrays, gone once unrolled")]
@@ -63,7 +63,7 @@ pub(super) trait Lanes: Copy {
 }
 
 /// Bytes of the widest register.
-const MAX_WIDTH: usize = 32;
+const MAX_WIDTH: usize = 64;
 
 /// The bits of a byte whose number has `shift` (1, 2 or 4) clear.
 pub(super) const fn low_bits(shift: i32) -> u8 {

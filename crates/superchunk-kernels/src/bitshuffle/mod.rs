@@ -18,6 +18,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "aarch64", target_endian = "little"),
@@ -50,6 +52,9 @@ pub fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
     let (src, dst) = copy_rest(item_size, src, dst);
     match cpu::isa() {
         #[cfg(target_arch = "x86_64")]
+        // SAFETY: `cpu::isa` answers `Avx512` only on a processor that has it.
+        cpu::Isa::Avx512 => unsafe { avx512::bitshuffle(item_size, src, dst) },
+        #[cfg(target_arch = "x86_64")]
         // SAFETY: `cpu::isa` answers `Avx2` only on a processor that has it.
         cpu::Isa::Avx2 => unsafe { avx2::bitshuffle(item_size, src, dst) },
         #[cfg(target_arch = "x86_64")]
@@ -69,6 +74,9 @@ pub fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
 pub fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
     let (src, dst) = copy_rest(item_size, src, dst);
     match cpu::isa() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `cpu::isa` answers `Avx512` only on a processor that has it.
+        cpu::Isa::Avx512 => unsafe { avx512::bitunshuffle(item_size, src, dst) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `cpu::isa` answers `Avx2` only on a processor that has it.
         cpu::Isa::Avx2 => unsafe { avx2::bitunshuffle(item_size, src, dst) },

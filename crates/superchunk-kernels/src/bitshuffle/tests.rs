@@ -11,6 +11,8 @@ const INSTRUCTION_SETS: &[(&str, Kernel, Kernel)] = &[
     ("sse2", super::sse2::bitshuffle, super::sse2::bitunshuffle),
     #[cfg(target_arch = "x86_64")]
     ("avx2", avx2::bitshuffle, avx2::bitunshuffle),
+    #[cfg(target_arch = "x86_64")]
+    ("avx512", avx512::bitshuffle, avx512::bitunshuffle),
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     ("neon", super::neon::bitshuffle, super::neon::bitunshuffle),
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -36,6 +38,29 @@ mod avx2 {
         }
         // SAFETY: AVX2 was just detected.
         unsafe { avx2::bitunshuffle(item_size, src, dst) }
+    }
+}
+
+/// On processors without AVX-512 the dispatched kernel is tested a second time instead.
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::super::avx512;
+    use crate::cpu::{Isa, isa};
+
+    pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+        if isa() != Isa::Avx512 {
+            return super::bitshuffle(item_size, src, dst);
+        }
+        // SAFETY: AVX-512 was just detected.
+        unsafe { avx512::bitshuffle(item_size, src, dst) }
+    }
+
+    pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+        if isa() != Isa::Avx512 {
+            return super::bitunshuffle(item_size, src, dst);
+        }
+        // SAFETY: AVX-512 was just detected.
+        unsafe { avx512::bitunshuffle(item_size, src, dst) }
     }
 }
 

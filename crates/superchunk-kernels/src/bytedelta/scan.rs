@@ -26,7 +26,7 @@ pub(crate) unsafe fn scan<const XOR: bool, const WIDTH: usize>(
 ) -> bool {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => {
+        Isa::Avx2 | Isa::Avx512 => {
             // SAFETY: the caller vouches for AVX2.
             unsafe { super::avx2::scan::<XOR, WIDTH>(src, dst) };
             true

@@ -33,6 +33,27 @@ impl<'a> Block<'a> {
         Block { start, next: start, end, roomy, buffer: PhantomData }
     }
 
+    /// How many bytes are written.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        // SAFETY: `next` is never before `start`, in the same buffer.
+        unsafe { self.next.offset_from_unsigned(self.start) }
+    }
+
+    /// Replaces all that is written by these sequences. `None` when they do not fit.
+    pub(super) fn begin_with(&mut self, sequences: &[u8]) -> Option<()> {
+        // SAFETY: `start` is never after `end`, in the same buffer.
+        if sequences.len() > unsafe { self.end.offset_from_unsigned(self.start) } {
+            return None;
+        }
+        // SAFETY: they fit, and no other buffer overlaps this one.
+        unsafe {
+            copy_exact(sequences.as_ptr(), self.start, sequences.len());
+            self.next = self.start.add(sequences.len());
+        }
+        Some(())
+    }
+
     /// Appends a sequence: the literals `input[from..to]`, then a match of `length` bytes from
     /// `distance` back. `None` when it does not fit.
     ///

@@ -25,6 +25,7 @@ mod compress;
 mod decompress;
 mod emit;
 mod hc;
+mod search;
 #[cfg(test)]
 mod tests;
 

@@ -221,6 +221,44 @@ fn extremes_survive_every_encoder() {
 }
 
 #[test]
+fn numbers_and_matches_without_gain_survive_the_fast_encoder() {
+    let mut random = Random(8);
+    let mut encoders = Encoders::new();
+    // Items of 8 bytes: the upper half seldom changes, the lower repeats one of the last 200.
+    let mut numbers: Vec<u8> = Vec::new();
+    for i in 0..20_000 {
+        let low = match random.below(3) {
+            0 => [random.byte(), random.byte(), random.byte(), 1],
+            _ if i < 200 => [0; 4],
+            _ => numbers[(i - 1 - random.below(200)) * 8..][..4].try_into().unwrap(),
+        };
+        numbers.extend(low);
+        numbers.extend([u8::try_from(i / 256).unwrap(), 0x40, 0x11, 0x22]);
+    }
+    // Few symbols match by chance, more of them the more were seen; pieces that repeat follow.
+    let symbols = |random: &mut Random, size| (0..size).map(|_| random.byte() % 21).collect();
+    let chance: Vec<u8> = symbols(&mut random, 130_000);
+    let rare: Vec<u8> =
+        (0..150_000).map(|i| if i % 3000 < 8 { 7 } else { random.byte() }).collect();
+    let repeated: Vec<u8> = (0..60_000_u64).map(|i| (i * i % 97).to_le_bytes()[0]).collect();
+    let mixed = [&chance[..40_000], &repeated, &rare, &repeated, &chance, &numbers].concat();
+    let short = [&chance[..50_000], &repeated[..10_000]].concat();
+    for src in [&numbers, &chance, &rare, &mixed, &short] {
+        for way in [1, 2, 5, 9] {
+            let block = encoders.block(way, &[], src);
+            assert_eq!(decode(&[], &block, src.len()).as_deref(), Some(&**src), "way {way}");
+            let mut exact = vec![0; block.len()];
+            assert_eq!(encoders.run(way, &[], src, &mut exact), Some(block.len()));
+            assert_eq!(encoders.run(way, &[], src, &mut exact[1..]), None);
+        }
+    }
+    // What repeats is found again soon, wherever it begins.
+    let short_of = |src: &[u8]| encoders.block(1, &[], src).len();
+    let [alone, with] = [&chance[..50_000], &short].map(short_of);
+    assert!(with < alone + 2000, "{with} bytes after {alone}");
+}
+
+#[test]
 fn dictionaries_are_used_and_needed() {
     let mut random = Random(4242);
     let mut encoders = Encoders::new();

@@ -35,6 +35,8 @@ mod vector;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -132,9 +134,13 @@ unsafe fn items_to_planes(isa: Isa, item_size: usize, src: &[u8], dst: &mut [u8]
     unsafe {
         match isa {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 if len >= <avx2::Avx2>::STEP => forward::<avx2::Avx2>(item_size, src, dst),
+            Isa::Avx512 if avx512::items_to_planes(item_size, src, dst) => {}
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
+            Isa::Avx512 | Isa::Avx2 if len >= <avx2::Avx2>::STEP => {
+                forward::<avx2::Avx2>(item_size, src, dst);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 | Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
                 forward::<sse2::Sse2>(item_size, src, dst);
             }
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -158,9 +164,13 @@ unsafe fn planes_to_items(isa: Isa, planes: Planes<'_>, dst: &mut [u8]) {
     unsafe {
         match isa {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 if len >= <avx2::Avx2>::STEP => backward::<avx2::Avx2>(planes, dst),
+            Isa::Avx512 if avx512::planes_to_items::<false>(planes, dst) => {}
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
+            Isa::Avx512 | Isa::Avx2 if len >= <avx2::Avx2>::STEP => {
+                backward::<avx2::Avx2>(planes, dst);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 | Isa::Avx2 | Isa::Sse2 if len >= sse2::Sse2::STEP => {
                 backward::<sse2::Sse2>(planes, dst);
             }
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -178,7 +188,12 @@ unsafe fn planes_to_items(isa: Isa, planes: Planes<'_>, dst: &mut [u8]) {
 fn far_planes_to_items(planes: Planes<'_>, dst: &mut [u8]) {
     let isa = isa();
     #[cfg(target_arch = "x86_64")]
-    if isa == Isa::Avx2 {
+    // SAFETY: `isa` names only what this machine has.
+    if isa == Isa::Avx512 && unsafe { avx512::planes_to_items::<true>(planes, dst) } {
+        return;
+    }
+    #[cfg(target_arch = "x86_64")]
+    if isa.has_avx2() {
         // SAFETY: `isa` names only what this machine has.
         return unsafe { backward_far(planes, dst) };
     }

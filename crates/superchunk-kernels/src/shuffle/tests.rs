@@ -7,11 +7,12 @@ use super::*;
 
 /// The instruction sets of this machine, the least first.
 fn available() -> Vec<Isa> {
-    [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Neon, Isa::Simd128]
+    [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Neon, Isa::Simd128]
         .into_iter()
         .filter(|&other| {
             let best = isa();
-            other == Isa::Scalar || other == best || (other == Isa::Sse2 && best == Isa::Avx2)
+            let wide = best.has_avx2();
+            other == Isa::Scalar || other == best || (wide && other < best)
         })
         .collect()
 }
