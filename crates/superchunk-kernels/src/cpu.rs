@@ -19,9 +19,9 @@ pub enum Isa {
     Scalar = 1,
     /// The `x86_64` baseline: 16-byte registers, without the SSSE3 byte shuffle.
     Sse2 = 2,
-    /// 32-byte registers on `x86_64`, and with them everything up to SSE4.2.
+    /// 32-byte registers on `x86_64`, and with them everything up to SSE4.2, BMI1 and BMI2.
     Avx2 = 3,
-    /// 64-byte registers on `x86_64`: AVX-512 F, BW, VL and VBMI, and GFNI beside them.
+    /// 64-byte registers on `x86_64`: AVX-512 F, BW, VL, VBMI and VNNI, and GFNI beside them.
     Avx512 = 4,
     /// 16-byte registers on `aarch64`.
     Neon = 5,
@@ -84,7 +84,11 @@ fn lowered_by_request(found: Isa) -> Isa {
 fn detect() -> Isa {
     // An interpreter such as Miri has no cpuid to ask, only what is known while compiling.
     if cfg!(miri) {
-        return if cfg!(target_feature = "avx2") { Isa::Avx2 } else { Isa::Sse2 };
+        return if cfg!(all(target_feature = "avx2", target_feature = "bmi2")) {
+            Isa::Avx2
+        } else {
+            Isa::Sse2
+        };
     }
     match Features::ask() {
         Some(features) if features.avx512() => Isa::Avx512,
@@ -153,20 +157,21 @@ impl Features {
 
     fn avx2(&self) -> bool {
         const AVX: u32 = 1 << 28;
-        const AVX2: u32 = 1 << 5;
+        const BMI1_AVX2_BMI2: u32 = 1 << 3 | 1 << 5 | 1 << 8;
         /// Registers of 16 bytes, and their upper halves.
         const STATE: u64 = 0b110;
-        let processor = self.basic_ecx & AVX != 0 && self.extended_ebx & AVX2 != 0;
+        let processor =
+            self.basic_ecx & AVX != 0 && self.extended_ebx & BMI1_AVX2_BMI2 == BMI1_AVX2_BMI2;
         processor && self.enabled_state & STATE == STATE
     }
 
     fn avx512(&self) -> bool {
         const F_BW_VL: u32 = 1 << 16 | 1 << 30 | 1 << 31;
-        const VBMI_GFNI: u32 = 1 << 1 | 1 << 8;
+        const VBMI_GFNI_VNNI: u32 = 1 << 1 | 1 << 8 | 1 << 11;
         /// Mask registers, upper halves of the first 16 registers, and the 16 further ones.
         const STATE: u64 = 0b1110_0000;
-        let processor =
-            self.extended_ebx & F_BW_VL == F_BW_VL && self.extended_ecx & VBMI_GFNI == VBMI_GFNI;
+        let processor = self.extended_ebx & F_BW_VL == F_BW_VL
+            && self.extended_ecx & VBMI_GFNI_VNNI == VBMI_GFNI_VNNI;
         self.avx2() && processor && self.enabled_state & STATE == STATE
     }
 }
@@ -210,8 +215,10 @@ mod tests {
     fn detection_agrees_with_the_standard_library() {
         use std::is_x86_feature_detected as has;
 
-        assert_eq!(detect().has_avx2(), has!("avx2"));
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2");
+        assert_eq!(detect().has_avx2(), avx2);
         let wide = has!("avx512f") && has!("avx512bw") && has!("avx512vl");
-        assert_eq!(detect() == Isa::Avx512, wide && has!("avx512vbmi") && has!("gfni"));
+        let beside = has!("avx512vbmi") && has!("avx512vnni") && has!("gfni");
+        assert_eq!(detect() == Isa::Avx512, avx2 && wide && beside);
     }
 }

@@ -17,12 +17,15 @@
 //! | [`runs`] | finds buffers that repeat one byte or one item |
 //! | [`lz4`] | LZ4 blocks: fast encoder, high-compression encoder, decoder |
 //! | [`blosclz`] | BloscLZ streams: encoder and decoder |
+//! | [`inflate`] | zlib streams: decoder |
+//! | [`adler32()`] | the checksum of zlib streams |
 //! | `pool` | a fork-safe thread pool (feature `pool`) |
 
 #![cfg_attr(not(any(feature = "pool", feature = "__internal-test", test)), no_std)]
 
 extern crate alloc;
 
+mod adler32;
 pub mod bitshuffle;
 pub mod blosclz;
 pub mod bytedelta;
@@ -31,6 +34,7 @@ pub mod cpu;
 pub mod delta;
 mod extremes;
 mod far;
+pub mod inflate;
 pub mod lz4;
 mod malformed;
 mod noise;
@@ -42,6 +46,7 @@ pub mod runs;
 pub mod shuffle;
 pub mod truncate;
 
+pub use adler32::adler32;
 pub use extremes::{Extremes, extremes};
 pub use far::{append_far, copy_far};
 pub use malformed::Malformed;

@@ -1,26 +1,21 @@
 //! Zlib streams (RFC 1950): the two-byte header `78 ..`, DEFLATE blocks, a big-endian Adler-32.
 //!
-//! The work is done by zlib-rs, whose encoder writes the bytes of zlib-ng. Both directions keep
-//! their state between streams, since allocating and clearing it costs more than a short stream.
+//! The encoder is that of zlib-rs, which writes the bytes of zlib-ng; the decoder is our own. Both
+//! keep their state between streams, since allocating and clearing it costs more than a short stream.
 //! A stream always is one whole buffer here, so each direction is a single call that must finish.
 
-use superchunk_kernels::Malformed;
-use zlib_rs::{
-    Deflate, DeflateConfig, DeflateFlush, Inflate, InflateError, InflateFlush, Status, Strategy,
-};
+use superchunk_kernels::{Malformed, inflate};
+use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status, Strategy};
 
 /// Base-2 logarithm of the window, the largest that the format knows.
 const WINDOW_BITS: u8 = 15;
 
-/// With less room than this the decoder goes byte by byte, so that it checks more than it copies.
-const FAST_ROOM: usize = 512;
-
-/// A zlib encoder and decoder; each half is created when first used.
+/// A zlib encoder and decoder; what each half needs is created when first used.
 #[derive(Default)]
 pub(crate) struct Zlib {
     encoder: Option<Encoder>,
     runs_encoder: Option<Deflate>,
-    decoder: Option<Inflate>,
+    decoder: inflate::Decoder,
 }
 
 /// The encoder's state, and the level it is set to.
@@ -56,7 +51,7 @@ impl Zlib {
     /// Expands the stream at the start of `src`, which must fill `dst` exactly; bytes after the
     /// end of the stream are left alone.
     pub(crate) fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {
-        self.expand(src, dst, false)
+        self.decoder.decompress(src, dst)
     }
 
     /// Expands at least the first `needed` bytes of a stream that fills `dst`; what follows them is
@@ -67,29 +62,7 @@ impl Zlib {
         dst: &mut [u8],
         needed: usize,
     ) -> Result<(), Malformed> {
-        match dst.get_mut(..needed.saturating_add(FAST_ROOM)) {
-            Some(head) => self.expand(src, head, true),
-            None => self.expand(src, dst, false),
-        }
-    }
-
-    /// Fills `dst`; unless `longer`, the stream must end there.
-    fn expand(&mut self, src: &[u8], dst: &mut [u8], longer: bool) -> Result<(), Malformed> {
-        let inflate = self.decoder.get_or_insert_with(|| Inflate::new(true, WINDOW_BITS));
-        inflate.reset(true);
-        let status = inflate.decompress(src, dst, InflateFlush::Finish);
-        let filled = usize::try_from(inflate.total_out()) == Ok(dst.len());
-        let reason = match status {
-            Ok(_) if filled && longer => return Ok(()),
-            Ok(Status::StreamEnd) if filled => return Ok(()),
-            Ok(Status::StreamEnd) => "zlib stream is shorter than its block",
-            Ok(_) if filled => "zlib stream is longer than its block or cut short",
-            Ok(_) => "zlib stream is cut short",
-            Err(InflateError::NeedDict { .. }) => "zlib stream needs a preset dictionary",
-            Err(InflateError::MemError) => "no memory to decode the zlib stream",
-            Err(_) => "zlib stream is corrupt",
-        };
-        Err(Malformed { at: usize::try_from(inflate.total_in()).unwrap_or(0), reason })
+        self.decoder.decompress_prefix(src, dst, needed)
     }
 
     /// The encoder, ready for a new stream at `level`.
