@@ -125,7 +125,7 @@ impl Tables {
             let Some(Some(second)) = second else {
                 return encode::<5>(&mut self.first, input, progress, block);
             };
-            if second.written * first.read > first.written * second.read {
+            if !second.is_no_longer_than(&first) {
                 return encode::<5>(&mut self.first, input, progress, block);
             }
             block.begin_with(self.rival_block.get(..second.written)?)?;
@@ -216,6 +216,12 @@ impl Window {
     /// Whether long matches gained 1/128 of the input.
     fn gains_again(&self) -> bool {
         self.written + (self.read >> 7) <= self.read
+    }
+
+    /// Whether this takes at most as many bytes of the block for as many of the input.
+    fn is_no_longer_than(&self, other: &Window) -> bool {
+        let product = |written: usize, read: usize| written as u128 * read as u128;
+        product(self.written, other.read) <= product(other.written, self.read)
     }
 
     /// Whether there are many matches, and nearly all distances are whole numbers of 4 bytes.

@@ -7,7 +7,9 @@
 //! hands back. So the fast loop never has to explain an error and nothing is decided twice.
 
 use crate::Malformed;
-use crate::copy::{SLACK, copy_8, copy_16, copy_match_exact, copy_near_match, copy_wider, load_2};
+use crate::copy::{
+    SLACK, copy_8, copy_16, copy_exact, copy_match_exact, copy_near_match, copy_wider, load_2,
+};
 use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 
 /// Decodes the block `src` into `dst`, which it must fill exactly.
@@ -54,8 +56,10 @@ struct Cursor {
 /// at most count), a distance.
 const FAST_INPUT: usize = 1 + 16 + 2;
 
-/// Output such a sequence may touch: 14 literals, a match of 18 bytes, and the copies' slack.
+/// Output such a sequence may touch: 14 literals, a match of 18 bytes, and the copies' slack; as much
+/// as a step of [`copy_steps`] may touch after long literals and matches.
 const FAST_OUTPUT: usize = 14 + 18 + SLACK;
+const _: () = assert!(FAST_OUTPUT >= STEP);
 
 /// Decodes sequences while they lie within the margins; stops at the token of the first that
 /// does not, or that is not plainly right, or when `needed` bytes are there.
@@ -110,11 +114,11 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
                 }
             } else {
                 seldom();
-                let room = last_output.add(FAST_OUTPUT - SLACK).offset_from_unsigned(out);
+                let room = last_output.addr().saturating_sub(out.addr());
                 let Some(long) = long_length(&mut next, last_input, length, room) else { break };
                 length = long;
                 if distance >= 16 {
-                    copy_wider(from, out, length);
+                    copy_long_match(from, out, distance, length);
                     (output, input) = (out.add(length), next);
                     continue;
                 }
@@ -136,7 +140,7 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
 ///
 /// # Safety
 ///
-/// As [`long_length`]; and `out` is valid for writes of `room + SLACK` bytes in another buffer.
+/// As [`long_length`]; and `out` is valid for writes of `room + STEP` bytes in another buffer.
 #[inline(always)]
 unsafe fn long_literals(
     input: &mut *const u8,
@@ -146,12 +150,67 @@ unsafe fn long_literals(
 ) -> Option<usize> {
     // SAFETY: the caller's promise.
     let literals = unsafe { long_length(input, last, 15, room)? };
-    if literals + SLACK > last.addr().saturating_sub(input.addr()) {
+    if literals + STEP > last.addr().saturating_sub(input.addr()) {
         return None;
     }
-    // SAFETY: the literals and their slack end before `last`, and `literals <= room`.
-    unsafe { copy_wider(*input, out, literals) };
+    // SAFETY: the literals and a step end before `last`, and `literals <= room`.
+    unsafe {
+        if literals > MANY {
+            copy_exact(*input, out, literals);
+        } else {
+            copy_steps(*input, out, literals);
+        }
+    }
     Some(literals)
+}
+
+/// Copies a match of any length from a distance of 16 at least.
+///
+/// # Safety
+///
+/// `src` lies `distance` before `dst`, and both are valid for `len + STEP` bytes.
+#[inline(always)]
+unsafe fn copy_long_match(src: *const u8, dst: *mut u8, distance: usize, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if distance >= STEP {
+            copy_steps(src, dst, len);
+        } else {
+            copy_wider(src, dst, len);
+        }
+    }
+}
+
+/// More literals than this are left to `memcpy`.
+const MANY: usize = 256;
+
+/// Bytes that [`copy_steps`] copies at a time.
+const STEP: usize = 64;
+
+/// Copies `len` bytes in steps of [`STEP`], one even for a length of zero: long lengths are mostly
+/// below that, and one wide step needs no guess at how many.
+///
+/// # Safety
+///
+/// `src` must be valid for reads and `dst` for writes of `len + STEP` bytes, and `dst` must not
+/// overlap what lies less than `STEP` bytes after `src`.
+#[inline(always)]
+unsafe fn copy_steps(src: *const u8, dst: *mut u8, len: usize) {
+    let mut done = 0;
+    loop {
+        // SAFETY: `done <= len`, so that a step lies in what the caller vouches for.
+        unsafe {
+            let (from, to) = (src.add(done), dst.add(done));
+            copy_16(from, to);
+            copy_16(from.add(16), to.add(16));
+            copy_16(from.add(32), to.add(32));
+            copy_16(from.add(48), to.add(48));
+        }
+        done += STEP;
+        if done >= len {
+            return;
+        }
+    }
 }
 
 /// Reads the bytes that continue a length. `None` when they pass `last` or the length `limit`.

@@ -79,15 +79,6 @@ impl Chains {
         self.next = 0;
     }
 
-    /// Gives up all but the last `most / 2` positions before `end` if more than `most` wait to be
-    /// entered.
-    #[inline(always)]
-    pub(super) fn drop_backlog(&mut self, end: usize, most: usize) {
-        if end.saturating_sub(self.next) > most {
-            self.next = end - most / 2;
-        }
-    }
-
     /// Enters all positions before `end`.
     ///
     /// # Safety

@@ -3,6 +3,7 @@
 //!
 //! | file | duty |
 //! |---|---|
+//! | `pairs` | the lightest levels: two candidates a position, nothing weighed |
 //! | `chains` | remembers every position by its first bytes and finds the longest match |
 //! | `ways` | keeps the cheapest way to each position of a stretch |
 //! | `parse` | decides where to search, and writes the cheapest ways |
@@ -10,6 +11,7 @@
 //! A level is only an amount of effort; the format of the block is the same.
 
 mod chains;
+mod pairs;
 mod parse;
 mod ways;
 
@@ -19,6 +21,7 @@ use crate::lz4::MATCH_MARGIN;
 use crate::lz4::common::with_history;
 use crate::lz4::emit::Block;
 use chains::{Chains, Patience};
+use pairs::Pairs;
 use parse::Parser;
 use ways::Ways;
 
@@ -29,6 +32,7 @@ use ways::Ways;
 pub struct HcEncoder {
     chains: Chains,
     ways: Ways,
+    pairs: Pairs,
     /// The dictionary and the input in one piece, when there is a dictionary.
     joined: Vec<u8>,
 }
@@ -56,48 +60,40 @@ impl HcEncoder {
         let mut anchor = start;
         // The tables hold positions of 32 bits; a longer input would be a block of literals.
         if src.len() > MATCH_MARGIN && u32::try_from(input.len()).is_ok() {
-            self.chains.clear(input.len());
             // SAFETY: more than `MATCH_MARGIN` bytes follow `start`, positions fit 32 bits, and
-            // the chains were cleared for this input.
-            let mut parser = unsafe {
-                Parser::new(&mut self.chains, &mut self.ways, Effort::of_level(level), input, start)
+            // the chains are cleared for this input.
+            anchor = unsafe {
+                if level <= LIGHT {
+                    self.pairs.encode(input, start, &mut block)?
+                } else {
+                    let (chains, ways) = (&mut self.chains, &mut self.ways);
+                    chains.clear(input.len());
+                    Parser::new(chains, ways, patience_of(level), input, start)
+                        .encode(&mut block)?
+                }
             };
-            anchor = parser.encode(&mut block)?;
         }
         block.finish(input.get(anchor..)?)
     }
 }
 
-/// What a level means.
-#[derive(Clone, Copy, Debug)]
-struct Effort {
-    patience: Patience,
-    /// The longest stride through data without matches.
-    stride: usize,
-    /// When more positions than this wait to be entered, because a long match or a long stride
-    /// passed over them, only the latter half of so many is entered.
-    backlog: usize,
-    /// How many positions are searched for matches that pass over the end of a stretch: 3 find
-    /// all, the first alone most.
-    looks: usize,
-}
+/// Levels up to this one use [`Pairs`].
+const LIGHT: u8 = 2;
 
-impl Effort {
-    fn of_level(level: u8) -> Self {
-        let (stride, backlog, looks) = if level < 3 { (256, 32, 1) } else { (16, usize::MAX, 3) };
-        let depth: usize = match level {
-            0..=1 => 1,
-            2..=4 => 1 << (level - 1),
-            5 => 14,
-            6 => 28,
-            7 => 52,
-            8 => 100,
-            9 => 192,
-            10 => 512,
-            11 => 1024,
-            _ => 4096,
-        };
-        let (doubt, fair) = if level < 7 { (depth.div_ceil(3), 8) } else { (depth / 6, 12) };
-        Effort { patience: Patience { depth, doubt, fair }, stride, backlog, looks }
-    }
+/// How thoroughly chains are searched at this level, which is above [`LIGHT`].
+fn patience_of(level: u8) -> Patience {
+    let depth: usize = match level {
+        0..=3 => 4,
+        4 => 8,
+        5 => 14,
+        6 => 28,
+        7 => 52,
+        8 => 100,
+        9 => 192,
+        10 => 512,
+        11 => 1024,
+        _ => 4096,
+    };
+    let (doubt, fair) = if level < 7 { (depth.div_ceil(3), 8) } else { (depth / 6, 12) };
+    Patience { depth, doubt, fair }
 }

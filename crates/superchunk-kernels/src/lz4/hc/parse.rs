@@ -22,17 +22,20 @@
 use crate::copy::load_8;
 use crate::lz4::common::common_before;
 use crate::lz4::emit::Block;
-use crate::lz4::hc::Effort;
-use crate::lz4::hc::chains::{Chains, Match};
+use crate::lz4::hc::chains::{Chains, Match, Patience};
 use crate::lz4::hc::ways::{DEARER, LONGEST, STRETCH, Ways};
 use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
 
 /// After so many bytes without a match, only every second position is searched; after twice as
-/// many every third, and so on up to the stride of the level.
-const PATIENCE: usize = 512;
+/// many every third, and so on up to the longest stride.
+const UNTIL_STRIDE: usize = 512;
+const LONGEST_STRIDE: usize = 16;
 
 /// So far before the end of a stretch begins the first search for what passes over it.
 const OVER_END: usize = MIN_MATCH - 1;
+
+/// How many positions are searched from there on.
+const LOOKS: usize = 3;
 
 /// So far before the end of a short match is the only search.
 const OVER_SHORT_END: usize = MIN_MATCH - 2;
@@ -44,7 +47,7 @@ const SHORT: usize = 6;
 pub(super) struct Parser<'a> {
     chains: &'a mut Chains,
     ways: &'a mut Ways,
-    effort: Effort,
+    patience: Patience,
     input: &'a [u8],
     /// Where the next sequence begins.
     anchor: usize,
@@ -63,7 +66,7 @@ impl<'a> Parser<'a> {
     pub(super) unsafe fn new(
         chains: &'a mut Chains,
         ways: &'a mut Ways,
-        effort: Effort,
+        patience: Patience,
         input: &'a [u8],
         start: usize,
     ) -> Self {
@@ -71,7 +74,7 @@ impl<'a> Parser<'a> {
         let limit = input.len() - LAST_LITERALS;
         // SAFETY: `start` is `MATCH_MARGIN` before the end, and positions fit 32 bits.
         unsafe { chains.enter_until(input, start) };
-        Parser { chains, ways, effort, input, anchor: start, last_begin, limit }
+        Parser { chains, ways, patience, input, anchor: start, last_begin, limit }
     }
 
     /// Writes all sequences that have a match; returns where the last literals begin.
@@ -80,7 +83,7 @@ impl<'a> Parser<'a> {
         while at <= self.last_begin {
             at = match self.longest(at) {
                 Some(found) => self.stretch(at, found, block)?,
-                None => at + (1 + (at - self.anchor) / PATIENCE).min(self.effort.stride),
+                None => at + (1 + (at - self.anchor) / UNTIL_STRIDE).min(LONGEST_STRIDE),
             }
         }
         Some(self.anchor)
@@ -89,7 +92,7 @@ impl<'a> Parser<'a> {
     /// The longest match at `at <= last_begin`, followed back into the literals before it.
     #[inline(always)]
     fn longest(&mut self, at: usize) -> Option<Match> {
-        let Parser { input, limit, effort, anchor, .. } = *self;
+        let Parser { input, limit, patience, anchor, .. } = *self;
         let mut best = None;
         let keep = |length, distance| {
             if best.is_none_or(|(known, _)| length > known) {
@@ -97,10 +100,9 @@ impl<'a> Parser<'a> {
             }
             (length, 0)
         };
-        self.chains.drop_backlog(at, effort.backlog);
         // SAFETY: `last_begin` and `limit` were computed for this input; searches go forward: the
         // last one was at the position before, or in a stretch that has ended before `at`.
-        unsafe { self.chains.search(input, at, limit, effort.patience, 0, keep) };
+        unsafe { self.chains.search(input, at, limit, patience, 0, keep) };
         best.map(|(length, distance)| follow_back(input, anchor, at, length, distance))
     }
 
@@ -118,7 +120,7 @@ impl<'a> Parser<'a> {
         let mut latest = first.length;
         loop {
             let (over, looks) =
-                if latest < SHORT { (OVER_SHORT_END, 1) } else { (OVER_END, self.effort.looks) };
+                if latest < SHORT { (OVER_SHORT_END, 1) } else { (OVER_END, LOOKS) };
             here = here.max(end - over);
             if here >= (end - over + looks).min(STRETCH) || origin + here > self.last_begin {
                 break;
@@ -144,10 +146,9 @@ impl<'a> Parser<'a> {
     /// position that is searched before an end sees most of what there is.
     #[inline(always)]
     fn widen(&mut self, origin: usize, here: usize, first: bool) -> Option<Match> {
-        let Parser { input, limit, effort, .. } = *self;
+        let Parser { input, limit, mut patience, .. } = *self;
         let ways = &mut *self.ways;
         let at = origin + here;
-        let mut patience = effort.patience;
         if !first {
             patience.depth = patience.depth.div_ceil(8);
         }
@@ -162,7 +163,6 @@ impl<'a> Parser<'a> {
             }
             (length, at - found.begin)
         };
-        self.chains.drop_backlog(at, effort.backlog);
         // SAFETY: the caller compared `at` with `last_begin`, which, as `limit`, was computed for
         // this input; the positions of a stretch are searched in their order.
         unsafe { self.chains.search(input, at, limit, patience, here, offer) };
