@@ -17,8 +17,10 @@ pub(super) const SKIP_SHIFT: u32 = 6;
 /// A match is rare when it has less than one byte for so many literals before it, as a power of two.
 const RARE_SHIFT: u32 = 7;
 
-/// From the third rare match in a row on the stride is kept.
+/// From the third rare match in a row on the stride is kept, but for what exceeds the first one by
+/// so much: where something that repeats begins after all, a longer one would pass over it.
 const RARE_AGAIN: u32 = 2;
+const KEPT_STRIDE: usize = 16;
 
 /// How far an encoder has come.
 #[derive(Clone, Copy)]
@@ -81,9 +83,8 @@ pub(super) unsafe fn search<const KEY: usize, const LEAST: usize>(
             block.push(input, anchor, begin, distance, at - begin)?;
             rare = if (begin - anchor) >> RARE_SHIFT > at - begin { rare + 1 } else { 0 };
         }
-        if rare <= RARE_AGAIN {
-            misses = first_misses;
-        }
+        let kept = if rare <= RARE_AGAIN { 0 } else { KEPT_STRIDE << SKIP_SHIFT };
+        misses = misses.min(first_misses + kept);
         loop {
             anchor = at;
             if at > last_begin {
