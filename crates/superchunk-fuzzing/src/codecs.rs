@@ -63,11 +63,17 @@ fn decode_lz4(input: &mut Input<'_>) {
 }
 
 /// What can be decoded wholly can be decoded in part, and is then the same.
-fn assert_prefix(decoded: bool, partly: bool, whole: Option<&[u8]>, prefix: Option<&[u8]>) {
+pub(crate) fn assert_prefix(
+    decoded: bool,
+    partly: bool,
+    whole: Option<&[u8]>,
+    prefix: Option<&[u8]>,
+) {
     assert!(!decoded || (partly && whole == prefix), "a prefix is not that of the whole");
 }
 
-fn round_trip(
+/// Data that are encoded come back.
+pub(crate) fn round_trip(
     input: &mut Input<'_>,
     mut encode: impl FnMut(&[u8], &[u8], &mut [u8]) -> Option<usize>,
     decode: impl Fn(&[u8], &[u8], &mut [u8]) -> bool,

@@ -9,6 +9,7 @@
 //! | `chunk_decode` | a chunk | whole, part, mask and block agree; so does the real C-Blosc2 where both accept |
 //! | `chunk1_decode` | a Blosc1 chunk | the same, and the plain decoder of the test kit agrees too |
 //! | `blosclz` | a stream or data of BloscLZ and LZ4 | a prefix is that of the whole; data come back |
+//! | `zlib_zstd` | the same of Zlib and Zstandard | the same |
 //! | `filters_roundtrip` | options and data | data come back, wholly and in part |
 //! | `frame_open` | a contiguous frame | from memory and from elsewhere alike |
 //! | `frame_file_ops` | changes of a super-chunk | always what a plain list of vectors holds |
@@ -26,6 +27,7 @@ mod bounds;
 mod c_blosc2;
 mod chunks;
 mod codecs;
+mod entropy;
 mod files;
 mod filters;
 mod frames;
@@ -46,10 +48,11 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("chunk_decode", chunks::chunk_decode),
     ("chunk1_decode", chunks::chunk1_decode),
     ("blosclz", codecs::blosclz),
+    ("zlib_zstd", entropy::zlib_zstd),
     ("filters_roundtrip", filters::filters_roundtrip),
     ("frame_open", frames::frame_open),
     ("frame_file_ops", operations::frame_file_ops),

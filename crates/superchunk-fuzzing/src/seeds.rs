@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use superchunk::{NdArray, SuperChunk};
+use superchunk_kernels::{deflate, zstd};
 use superchunk_testkit::vectors;
 
 use crate::files::Files;
@@ -32,6 +33,7 @@ pub fn of(target: &str) -> Vec<(String, Vec<u8>)> {
         "blp" => files(&["blp"]),
         "b2nd_meta" => metalayers(),
         "vlmeta_msgpack" => values(),
+        "zlib_zstd" => streams(),
         "blosclz" | "filters_roundtrip" | "frame_file_ops" => Vec::new(),
         _ => panic!("there is no fuzz target {target}"),
     };
@@ -60,6 +62,7 @@ pub fn write(target: &str, folder: &Path) -> io::Result<usize> {
 fn made(target: &str) -> Vec<(String, Vec<u8>)> {
     let count = match target {
         "blosclz" => 5,
+        "zlib_zstd" => 5,
         "filters_roundtrip" => 12,
         "frame_file_ops" => 12,
         _ => return Vec::new(),
@@ -69,6 +72,24 @@ fn made(target: &str) -> Vec<(String, Vec<u8>)> {
         (format!("made{first}"), [&[first, 9, first, 200, 1, 3, 0, 0], data.as_slice()].concat())
     };
     (0..count).map(seed).collect()
+}
+
+/// Streams of Zlib and Zstandard.
+fn streams() -> Vec<(String, Vec<u8>)> {
+    let seed = |number: u8| {
+        let data = superchunk_testkit::samples::mixed(3000, 4, number.into());
+        let [low, high, ..] = data.len().to_le_bytes();
+        let coded = |codec: u8, encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>| {
+            let mut stream = vec![0; 2 * data.len() + 100];
+            let len = encode(&mut stream)?;
+            let seed = [&[codec, low, high, low, high / 2], stream.get(..len)?].concat();
+            Some((format!("codec{codec}data{number}"), seed))
+        };
+        let zlib = coded(0, &mut |to| deflate::Encoder::default().compress(&data, to));
+        let zstd = coded(1, &mut |to| zstd::Encoder::default().compress_codes(&data, to));
+        [zlib, zstd].into_iter().flatten()
+    };
+    (1..=9).flat_map(seed).collect()
 }
 
 /// The content of all files whose names end so.

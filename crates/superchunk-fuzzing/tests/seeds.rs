@@ -46,6 +46,6 @@ macro_rules! tests {
 }
 
 tests! {
-    chunk_decode chunk1_decode blosclz filters_roundtrip frame_open frame_file_ops sframe_dir b2nd_meta
+    chunk_decode chunk1_decode blosclz zlib_zstd filters_roundtrip frame_open frame_file_ops sframe_dir b2nd_meta
     vlmeta_msgpack blp bcolz_meta_json salvage
 }

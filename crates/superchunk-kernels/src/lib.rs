@@ -17,7 +17,8 @@
 //! | [`runs`] | finds buffers that repeat one byte or one item |
 //! | [`lz4`] | LZ4 blocks: fast encoder, high-compression encoder, decoder |
 //! | [`blosclz`] | BloscLZ streams: encoder and decoder |
-//! | [`inflate`] | zlib streams: decoder |
+//! | [`deflate`], [`inflate`] | zlib streams: encoder, decoder |
+//! | [`zstd`] | Zstandard frames: encoder and decoder |
 //! | [`adler32()`] | the checksum of zlib streams |
 //! | `pool` | a fork-safe thread pool (feature `pool`) |
 
@@ -29,8 +30,10 @@ mod adler32;
 pub mod bitshuffle;
 pub mod blosclz;
 pub mod bytedelta;
+mod common;
 mod copy;
 pub mod cpu;
+pub mod deflate;
 pub mod delta;
 mod extremes;
 mod far;
@@ -45,6 +48,7 @@ mod rows512;
 pub mod runs;
 pub mod shuffle;
 pub mod truncate;
+pub mod zstd;
 
 pub use adler32::adler32;
 pub use extremes::{Extremes, extremes};

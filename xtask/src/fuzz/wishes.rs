@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use crate::step::Outcome;
 
 /// All targets, as they are called in `fuzz/fuzz_targets`.
-pub(super) const TARGETS: [&str; 12] = [
+pub(super) const TARGETS: [&str; 13] = [
     "chunk_decode",
     "chunk1_decode",
     "blosclz",
+    "zlib_zstd",
     "filters_roundtrip",
     "frame_open",
     "frame_file_ops",

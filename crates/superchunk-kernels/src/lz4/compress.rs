@@ -18,8 +18,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::lz4::common::with_history;
 use crate::lz4::emit::Block;
+use crate::lz4::history::with_history;
 use crate::lz4::search::{Progress, SKIP_SHIFT, TABLE_SIZE, Table, Window, enter, search};
 use crate::lz4::{MATCH_MARGIN, MIN_MATCH};
 

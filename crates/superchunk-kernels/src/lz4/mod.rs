@@ -20,11 +20,11 @@
 //! `MATCH_MARGIN` bytes: decoders in the field copy in wide steps and refuse streams that leave
 //! them no room. This decoder needs no such room and accepts those streams too.
 
-mod common;
 mod compress;
 mod decompress;
 mod emit;
 mod hc;
+mod history;
 mod search;
 #[cfg(test)]
 mod tests;

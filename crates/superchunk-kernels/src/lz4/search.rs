@@ -1,7 +1,7 @@
 //! The search of the fast encoder: one look-up a position, longer strides where nothing matches.
 
+use crate::common::{common_before, common_length};
 use crate::copy::{load_4, load_8};
-use crate::lz4::common::{common_before, common_length};
 use crate::lz4::emit::Block;
 use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH};
 

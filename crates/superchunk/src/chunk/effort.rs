@@ -9,16 +9,16 @@
 use superchunk_kernels::repetitions;
 
 use super::stream::longest_coded;
-use crate::codecs::{CodecState, Light, Method, lighter};
+use crate::codecs::{CodecState, Content, Light, Method, lighter};
 use crate::error::Result;
 use crate::filters::scratch;
 
 /// So many blocks at least share what is found out with the first of them.
-const GROUP: usize = 8;
+const GROUP: usize = 16;
 /// With fewer blocks in a chunk, finding out is not worth it.
 const WORTH_BLOCKS: usize = 4;
-/// A lighter way may take 1/1000 more bytes.
-const ALLOWED: usize = 1000;
+/// A lighter way may take 1/400 more bytes.
+const ALLOWED: usize = 400;
 /// A result may be 1/16 longer, and a stream repeat itself so much more often, than in the first block, before the stream
 /// is taken to be of another kind.
 const ALIKE: usize = 16;
@@ -33,6 +33,8 @@ pub(super) struct Effort<'a> {
     /// 0 to 9.
     pub(super) level: u8,
     pub(super) dict: &'a [u8],
+    /// Whether filters were applied.
+    pub(super) filtered: bool,
 }
 
 /// What was found out with a stream of the first block of a group.
@@ -144,7 +146,12 @@ impl Effort<'_> {
     }
 
     fn lighter(&self, streams: usize) -> &'static [Light] {
-        lighter(self.method, self.level, streams > 1)
+        let content = match (streams, self.filtered) {
+            (2.., _) => Content::Plane,
+            (_, true) => Content::Filtered,
+            (_, false) => Content::Plain,
+        };
+        lighter(self.method, self.level, content)
     }
 }
 

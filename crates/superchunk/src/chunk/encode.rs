@@ -281,7 +281,7 @@ pub(super) fn block_writer<'a>(
     dict: &'a [u8],
 ) -> BlockWriter<'a> {
     let runs_allowed = options.format == ChunkFormat::Blosc2;
-    let effort = Effort { method, level: options.level, dict };
+    let effort = Effort { method, level: options.level, dict, filtered: !pipeline.reads_as_is() };
     BlockWriter { pipeline, effort, runs_allowed }
 }
 

@@ -68,7 +68,12 @@ impl Encoder {
         }
         let writer = BlockWriter {
             pipeline: &self.pipeline,
-            effort: Effort { method: &self.method, level: self.options.level, dict: &dict },
+            effort: Effort {
+                method: &self.method,
+                level: self.options.level,
+                dict: &dict,
+                filtered: !self.pipeline.reads_as_is(),
+            },
             runs_allowed: false,
         };
         let executor = &self.options.executor;

@@ -15,7 +15,7 @@ mod zlib;
 #[cfg(feature = "zstd")]
 mod zstd;
 
-pub(crate) use light::{Light, lighter};
+pub(crate) use light::{Content, Light, lighter};
 pub(crate) use state::CodecState;
 pub(crate) use train::pick_dictionary_content;
 pub(crate) use wire_id::CodecId;

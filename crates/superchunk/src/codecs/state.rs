@@ -71,6 +71,10 @@ impl CodecState {
     ) -> Option<usize> {
         match light {
             #[cfg(feature = "zstd")]
+            Light::ZstdCodes => {
+                self.zstd.get_or_insert_with(super::zstd::Zstd::new).compress_codes(src, dst)
+            }
+            #[cfg(feature = "zstd")]
             Light::Zstd(level) => {
                 let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
                 zstd.compress(level, &[], src, dst)
@@ -78,6 +82,10 @@ impl CodecState {
             #[cfg(feature = "zlib")]
             Light::ZlibRuns => {
                 self.zlib.get_or_insert_with(super::zlib::Zlib::new).compress_runs(src, dst)
+            }
+            #[cfg(feature = "zlib")]
+            Light::Zlib => {
+                self.zlib.get_or_insert_with(super::zlib::Zlib::new).compress_quickly(src, dst)
             }
             #[cfg(not(all(feature = "zlib", feature = "zstd")))]
             _ => None,

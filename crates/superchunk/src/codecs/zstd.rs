@@ -1,28 +1,27 @@
 //! Zstandard streams (RFC 8878): one frame with its content size and without checksum when
 //! written, any sequence of frames when read; both with or without a dictionary.
 //!
-//! The work is done by mzstd, whose encoder writes the bytes of libzstd 1.5.7. Contexts are kept
-//! between streams: their tables cost up to a third of the time of a 32 KB stream. A prepared
-//! dictionary is kept as long as the same bytes come again, that is for a whole chunk.
-//!
-//! A frame is expanded straight into the caller's buffer. Only a frame that does not state its
-//! size goes through a history buffer, which grows with the bytes really decoded: the window that
-//! a header claims never allocates anything.
+//! Frames without a dictionary are decoded by a kernel, others by mzstd. The encoder of mzstd
+//! writes the bytes of libzstd 1.5.7; for streams without repetitions there is a kernel that does not look for any, see
+//! [`super::Light`]. Contexts are kept between streams: their tables cost up to a third of the
+//! time of a 32 KB stream. A prepared dictionary is kept as long as the same bytes come again, that is for a whole chunk.
 
 use mzstd::dictionary::{DecodeDictionary, DictionaryBuilder, PreparedDictionary};
 use mzstd::{
-    Compressor, DecodeError, DecodeLimits, DecodeOperation, DecoderConfig, Decompressor,
-    EncoderConfig, Level,
+    Compressor, DecodeError, DecodeLimits, DecoderConfig, Decompressor, EncoderConfig, Level,
 };
-use superchunk_kernels::Malformed;
+use superchunk_kernels::{Malformed, zstd};
 
-/// A Zstandard encoder and decoder; each half is created when first used.
+/// A Zstandard encoder and decoder; each part is created when first used.
 #[derive(Default)]
 pub(crate) struct Zstd {
+    codes: zstd::Encoder,
     /// One for each level that is in use.
     encoders: Vec<Encoder>,
     encode_dictionary: Option<EncodeDictionary>,
-    decoder: Option<Decompressor>,
+    decoder: Option<zstd::Decoder>,
+    /// For frames with a dictionary.
+    dictionary_decoder: Option<Decompressor>,
     decode_dictionary: Option<CachedDictionary>,
 }
 
@@ -35,10 +34,6 @@ pub(crate) fn level_of(clevel: u8) -> i32 {
         _ => 20,
     }
 }
-
-/// Frames are decoded by blocks of at most this many bytes. Where less than that, or little of the
-/// whole, can be left out, the way by the decoder's own history takes longer than decoding all.
-const BLOCK: usize = 128 * 1024;
 
 /// How many levels may be in use: that of a chunk, and lighter ones.
 const MOST_ENCODERS: usize = 4;
@@ -97,6 +92,11 @@ impl Zstd {
         written
     }
 
+    /// The same without a dictionary, and with codes alone: nothing that comes again is looked for.
+    pub(crate) fn compress_codes(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        self.codes.compress_codes(src, dst)
+    }
+
     /// Expands the frames of `src`, which must fill `dst` exactly. `dict` is as for
     /// [`Zstd::compress`].
     pub(crate) fn decompress(
@@ -105,17 +105,15 @@ impl Zstd {
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<(), Malformed> {
-        let written = if dict.is_empty() {
-            self.decoder().decompress_to_slice(src, dst)
-        } else {
-            self.parse_dictionary(dict)?;
-            let decoder = self.decoder.get_or_insert_with(new_decoder);
-            let Some(cached) = &self.decode_dictionary else {
-                return Err(malformed("zstd dictionary is corrupt"));
-            };
-            decoder.decompress_with_dictionary_to_slice(&cached.parsed, src, dst)
+        if dict.is_empty() {
+            return self.decoder.get_or_insert_default().decompress(src, dst);
+        }
+        self.parse_dictionary(dict)?;
+        let decoder = self.dictionary_decoder.get_or_insert_with(new_decoder);
+        let Some(cached) = &self.decode_dictionary else {
+            return Err(malformed("zstd dictionary is corrupt"));
         };
-        match written {
+        match decoder.decompress_with_dictionary_to_slice(&cached.parsed, src, dst) {
             Ok(written) if written == dst.len() => Ok(()),
             Ok(_) => Err(malformed("zstd stream is shorter than its block")),
             Err(error) => Err(malformed(reason_of(&error))),
@@ -131,19 +129,13 @@ impl Zstd {
         dst: &mut [u8],
         needed: usize,
     ) -> Result<(), Malformed> {
-        let left_out = dst.len().saturating_sub(needed);
-        if !dict.is_empty() || left_out < BLOCK || left_out < dst.len() / 4 {
-            return self.decompress(dict, src, dst);
+        if dict.is_empty() {
+            return self.decoder.get_or_insert_default().decompress_prefix(src, dst, needed);
         }
-        let head = dst.get_mut(..needed).unwrap_or_default();
-        match self.decoder().start().process(src, head, DecodeOperation::Process) {
-            Ok(progress) if progress.produced == needed => Ok(()),
-            Ok(_) => Err(malformed("zstd stream is cut short")),
-            Err(failure) => Err(malformed(reason_of(&failure.into_error()))),
-        }
+        self.decompress(dict, src, dst)
     }
 
-    /// The encoder, set to `level`.
+    /// The encoder of mzstd, set to `level`.
     fn encoder_at(&mut self, level: i32) -> Option<&mut Compressor> {
         let found = self.encoders.iter().position(|encoder| encoder.level == level);
         let place = match found {
@@ -157,10 +149,6 @@ impl Zstd {
             }
         };
         self.encoders.get_mut(place).map(|encoder| &mut encoder.compressor)
-    }
-
-    fn decoder(&mut self) -> &mut Decompressor {
-        self.decoder.get_or_insert_with(new_decoder)
     }
 
     /// Makes `decode_dictionary` the parsed form of `dict`.

@@ -10,6 +10,8 @@ use md5::{Digest, Md5};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
+use superchunk_kernels::adler32;
+
 use crate::error::{Error, Result};
 
 /// Which digest follows every chunk of a Bloscpack file.
@@ -120,7 +122,7 @@ impl Checksum {
     pub(crate) fn append(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::None => {}
-            Self::Adler32 => out.extend(simd_adler32::adler32(&bytes).to_le_bytes()),
+            Self::Adler32 => out.extend(adler32(1, bytes).to_le_bytes()),
             Self::Crc32 => out.extend(crc32fast::hash(bytes).to_le_bytes()),
             Self::Md5 => out.extend(Md5::digest(bytes)),
             Self::Sha1 => out.extend(Sha1::digest(bytes)),

@@ -8,8 +8,8 @@
 use alloc::boxed::Box;
 use alloc::vec;
 
+use crate::common::common_length;
 use crate::copy::{load_2, load_4};
-use crate::lz4::common::common_length;
 use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 
 /// The chains of one input.

@@ -18,8 +18,8 @@ mod ways;
 use alloc::vec::Vec;
 
 use crate::lz4::MATCH_MARGIN;
-use crate::lz4::common::with_history;
 use crate::lz4::emit::Block;
+use crate::lz4::history::with_history;
 use chains::{Chains, Patience};
 use pairs::Pairs;
 use parse::Parser;

@@ -7,8 +7,8 @@
 use alloc::boxed::Box;
 use alloc::vec;
 
+use crate::common::{common_before, common_length};
 use crate::copy::{load_4, load_8};
-use crate::lz4::common::{common_before, common_length};
 use crate::lz4::emit::Block;
 use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MAX_DISTANCE, MIN_MATCH};
 

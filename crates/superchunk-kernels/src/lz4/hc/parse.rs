@@ -19,8 +19,8 @@
 //! [`Ways`] is offered all of these matches and keeps the cheapest way to every position. When
 //! nothing passes over the end, all ways meet there, and the cheapest is written.
 
+use crate::common::common_before;
 use crate::copy::load_8;
-use crate::lz4::common::common_before;
 use crate::lz4::emit::Block;
 use crate::lz4::hc::chains::{Chains, Match, Patience};
 use crate::lz4::hc::ways::{DEARER, LONGEST, STRETCH, Ways};

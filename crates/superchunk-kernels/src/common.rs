@@ -1,9 +1,6 @@
-//! What both encoders share: measuring matches, and the history before the source.
-
-use alloc::vec::Vec;
+//! How far two places of an input are alike: what all searches for matches ask.
 
 use crate::copy::load_8;
-use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 
 /// How many bytes from `at` on equal those `distance` before, up to `limit`.
 ///
@@ -11,7 +8,7 @@ use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 ///
 /// `at <= limit`, `limit` lies in the input that begins at `base`, and `distance <= at`.
 #[inline(always)]
-pub(super) unsafe fn common_length(
+pub(crate) unsafe fn common_length(
     base: *const u8,
     at: usize,
     distance: usize,
@@ -40,7 +37,7 @@ pub(super) unsafe fn common_length(
 ///
 /// `low <= at`, `at` lies in the input that begins at `base`, and `distance <= at`.
 #[inline(always)]
-pub(super) unsafe fn common_before(
+pub(crate) unsafe fn common_before(
     base: *const u8,
     low: usize,
     at: usize,
@@ -55,21 +52,4 @@ pub(super) unsafe fn common_before(
         }
     }
     at - begin
-}
-
-/// What an encoder searches, and where the source begins in it: the source itself, or the last
-/// 64 KiB of `dict` and the source behind each other in `joined`.
-pub(super) fn with_history<'a>(
-    dict: &[u8],
-    src: &'a [u8],
-    joined: &'a mut Vec<u8>,
-) -> (&'a [u8], usize) {
-    let dict = dict.get(dict.len().saturating_sub(MAX_DISTANCE)..).unwrap_or(dict);
-    if dict.len() < MIN_MATCH {
-        return (src, 0);
-    }
-    joined.clear();
-    joined.extend_from_slice(dict);
-    joined.extend_from_slice(src);
-    (joined.as_slice(), dict.len())
 }

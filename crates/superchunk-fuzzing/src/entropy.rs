@@ -1,0 +1,58 @@
+//! Zlib and Zstandard: any bytes as a stream, any bytes as data.
+
+use superchunk_kernels::{deflate, inflate, zstd};
+
+use crate::codecs::{assert_prefix, round_trip};
+use crate::input::Input;
+
+/// The first byte says which codec and which way.
+pub(crate) fn zlib_zstd(input: &[u8]) {
+    let mut input = Input::new(input);
+    match input.byte() % 5 {
+        0 => decode_zlib(&mut input),
+        1 => decode_zstd(&mut input),
+        2 => {
+            let mut encoder = deflate::Encoder::default();
+            let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress(src, dst);
+            round_trip(&mut input, encode, zlib_comes_back, false);
+        }
+        3 => {
+            let mut encoder = deflate::Encoder::default();
+            let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_runs(src, dst);
+            round_trip(&mut input, encode, zlib_comes_back, false);
+        }
+        _ => {
+            let mut encoder = zstd::Encoder::default();
+            let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_codes(src, dst);
+            round_trip(&mut input, encode, zstd_comes_back, false);
+        }
+    }
+}
+
+fn zlib_comes_back(_: &[u8], stream: &[u8], data: &mut [u8]) -> bool {
+    inflate::Decoder::default().decompress(stream, data).is_ok()
+}
+
+fn zstd_comes_back(_: &[u8], stream: &[u8], data: &mut [u8]) -> bool {
+    zstd::Decoder::default().decompress(stream, data).is_ok()
+}
+
+fn decode_zlib(input: &mut Input<'_>) {
+    let (len, needed) = (input.pair(), input.pair());
+    let (stream, mut decoder) = (input.rest(), inflate::Decoder::default());
+    let (mut whole, mut prefix) = (vec![0; len], vec![0; len]);
+    let decoded = decoder.decompress(stream, &mut whole).is_ok();
+    let needed = needed.min(len);
+    let partly = decoder.decompress_prefix(stream, &mut prefix, needed).is_ok();
+    assert_prefix(decoded, partly, whole.get(..needed), prefix.get(..needed));
+}
+
+fn decode_zstd(input: &mut Input<'_>) {
+    let (len, needed) = (input.pair(), input.pair());
+    let (stream, mut decoder) = (input.rest(), zstd::Decoder::default());
+    let (mut whole, mut prefix) = (vec![0; len], vec![0; len]);
+    let decoded = decoder.decompress(stream, &mut whole).is_ok();
+    let needed = needed.min(len);
+    let partly = decoder.decompress_prefix(stream, &mut prefix, needed).is_ok();
+    assert_prefix(decoded, partly, whole.get(..needed), prefix.get(..needed));
+}

@@ -1,0 +1,177 @@
+//! Reads the sequences of a block and carries them out: so many literals, then so many bytes again
+//! from so far back.
+//!
+//! Three numbers take turns in one stream of bits, each by the state that its last one led to. The
+//! loop has few branches that depend on the data: copies are of 32 bytes whatever their length, and
+//! which of the recent distances is meant is selected, not decided. Sequences that come close to an
+//! end of a buffer, and those that are wrong, are left to [`Output::careful`].
+
+use core::hint::select_unpredictable;
+
+use super::Result;
+use super::bits::{Bits, FEW_EXTRA};
+use super::codes::Codes;
+use super::output::Output;
+use super::repeat::{copy_long, copy_match};
+use super::sequences::{Recent, WRONG};
+
+/// What the loop works on.
+pub(super) struct Work<'a> {
+    pub(super) codes: &'a Codes,
+    /// The stream, with as many bytes before it as [`Bits`] needs.
+    pub(super) bytes: &'a [u8],
+    pub(super) before: usize,
+    /// How many sequences there are: one at least.
+    pub(super) count: usize,
+}
+
+/// Reads and carries out all sequences, or those that are needed.
+pub(super) fn execute(
+    work: &Work<'_>,
+    recent: &mut Recent,
+    output: &mut Output<'_, '_>,
+) -> Result<()> {
+    #[cfg(target_arch = "x86_64")]
+    if crate::cpu::isa().has_avx2() {
+        // SAFETY: this means that the processor has AVX2, BMI1 and BMI2.
+        return unsafe {
+            if work.codes.most_extra() <= FEW_EXTRA {
+                execute_avx2::<true>(work, recent, output)
+            } else {
+                execute_avx2::<false>(work, recent, output)
+            }
+        };
+    }
+    // SAFETY: nothing is asked of the processor.
+    unsafe { execute_inlined::<false, false>(work, recent, output) }
+}
+
+/// As [`execute`], with wider copies and shifts that need no certain register.
+///
+/// # Safety
+///
+/// The processor must have AVX2, BMI1 and BMI2. With `FEW` no sequence must have more extra bits than
+/// [`FEW_EXTRA`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn execute_avx2<const FEW: bool>(
+    work: &Work<'_>,
+    recent: &mut Recent,
+    output: &mut Output<'_, '_>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { execute_inlined::<true, FEW>(work, recent, output) }
+}
+
+/// # Safety
+///
+/// With `AVX2` the processor must have it. With `FEW` no sequence must have more extra bits than
+/// [`FEW_EXTRA`].
+#[inline(always)]
+unsafe fn execute_inlined<const AVX2: bool, const FEW: bool>(
+    work: &Work<'_>,
+    recent: &mut Recent,
+    output: &mut Output<'_, '_>,
+) -> Result<()> {
+    let codes = work.codes;
+    let (mut bits, lowest) = Bits::new(work.bytes, work.before)?;
+    let mut state_l = bits.take(codes.literals.log());
+    let mut state_d = bits.take(codes.distances.log());
+    let mut state_m = bits.take(codes.matches.log());
+    let mut last = *recent;
+    let mut place = output.place();
+    let mut more = work.count - 1;
+    // The inner loop calls nothing: so the compiler can keep what it works with in registers.
+    while more > 0 {
+        let careful = loop {
+            // SAFETY: the last refill that was asked for its place is not more than three refills ago.
+            unsafe { bits.refill() };
+            if bits.is_below(lowest) {
+                return Err(WRONG);
+            }
+            // SAFETY: as above; `FEW` is the caller's promise.
+            let numbers = unsafe { bits.numbers::<FEW>(codes, state_l, state_d, state_m) };
+            state_l = bits.state(codes.literals.next(state_l));
+            state_m = bits.state(codes.matches.next(state_m));
+            state_d = bits.state(codes.distances.next(state_d));
+
+            let [literal, number, matched] = numbers;
+            let distance = take_distance(&mut last, number, literal == 0);
+            more -= 1;
+            if !place.has_room(literal, matched, distance) {
+                break Some((literal, matched, distance));
+            }
+            // SAFETY: there is room for both, and for the slack of the copies; the distance is from 1
+            // to what is written before the match.
+            unsafe {
+                copy_literals(place.literals, place.dst, literal);
+                place.literals = place.literals.add(literal);
+                place.dst = place.dst.add(literal);
+                copy_match::<AVX2>(place.dst, distance, matched);
+                place.dst = place.dst.add(matched);
+            }
+            if more == 0 {
+                break None;
+            }
+        };
+        output.leave(&place);
+        if let Some((literal, matched, distance)) = careful {
+            if output.careful(literal, matched, distance)? {
+                return Ok(());
+            }
+            place = output.place();
+        }
+    }
+    // The last sequence is not followed by states.
+    // SAFETY: as above.
+    let [literal, number, matched] = unsafe {
+        bits.refill();
+        bits.numbers::<false>(codes, state_l, state_d, state_m)
+    };
+    let distance = take_distance(&mut last, number, literal == 0);
+    *recent = last;
+    if !bits.is_at_begin(work.bytes, work.before) {
+        return Err(WRONG);
+    }
+    output.careful(literal, matched, distance)?;
+    Ok(())
+}
+
+/// # Safety
+///
+/// `src` is valid for reads and `dst` for writes of `len + 32` bytes, and they do not overlap.
+#[inline(always)]
+unsafe fn copy_literals(src: *const u8, dst: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        dst.cast::<[u8; 32]>().write(src.cast::<[u8; 32]>().read());
+        if len > 32 {
+            copy_long(src.add(32), dst.add(32), len - 32);
+        }
+    }
+}
+
+/// The distance that `number` stands for, which becomes the most recent one. It is never 0, but may
+/// be larger than any can be.
+#[inline(always)]
+fn take_distance(recent: &mut Recent, number: usize, no_literals: bool) -> usize {
+    let [first, second, third] = *recent;
+    if number > 3 {
+        let distance = number - 3;
+        *recent = [distance, first, second];
+        return distance;
+    }
+    // Right behind a match the most recent distance would only have made it longer: the others move
+    // up, and the last place means one byte less, which must not be none.
+    let place = number + usize::from(no_literals);
+    let less = select_unpredictable(first == 1, usize::MAX, first.wrapping_sub(1));
+    let near = select_unpredictable(place <= 1, first, second);
+    let far = select_unpredictable(place == 3, third, less);
+    let distance = select_unpredictable(place <= 2, near, far);
+    *recent = [
+        distance,
+        select_unpredictable(place >= 2, first, second),
+        select_unpredictable(place >= 3, second, third),
+    ];
+    distance
+}

@@ -1,0 +1,202 @@
+//! The loops that decode most of the symbols of one or four streams.
+
+use core::hint::black_box;
+
+use super::streams::Stream;
+use super::table::{LONGEST, One, Pair, SIZE, Table};
+use crate::copy::load_8;
+
+/// The bits that a step takes at most: those that a load gives at least.
+const STEP_BITS: usize = 56;
+
+/// Decodes the streams until one of them has to be asked for each symbol.
+pub(super) fn run<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
+    #[cfg(target_arch = "x86_64")]
+    if crate::cpu::isa().has_avx2() {
+        // SAFETY: this means that the processor has BMI1 and BMI2.
+        return unsafe { run_bmi2(table, streams) };
+    }
+    run_inlined(table, streams);
+}
+
+/// As [`run`], with shifts that need no certain register.
+///
+/// # Safety
+///
+/// The processor must have BMI1 and BMI2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2")]
+unsafe fn run_bmi2<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
+    run_inlined(table, streams);
+}
+
+#[inline(always)]
+fn run_inlined<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
+    if let Some(pairs) = table.pairs() {
+        // In registers: shifts by a constant would need one more instruction each.
+        let (shift, bits) = (black_box(64 - LONGEST), black_box(8));
+        repeat(streams, 2 * PAIRS, 0, |lane, _| {
+            // SAFETY: a step has room for its pairs.
+            unsafe { lane.take_pairs(pairs, shift, bits) }
+        });
+    }
+    // As many look-ups as the bits of a load are enough for.
+    match table.log() {
+        ..=8 => run_ones::<N, 7>(table, streams),
+        9 => run_ones::<N, 6>(table, streams),
+        _ => run_ones::<N, 5>(table, streams),
+    }
+}
+
+/// Look-ups of pairs between two loads: each takes at most [`LONGEST`] bits.
+const PAIRS: usize = 56 / LONGEST as usize;
+
+/// Decodes `L` symbols in each step.
+#[inline(always)]
+fn run_ones<const N: usize, const L: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
+    let shift = black_box(64 - table.log());
+    repeat(streams, L, L, |lane, step| {
+        // SAFETY: a step has room for its symbols, and `shift` leaves the bits of an index.
+        unsafe { lane.take_ones::<L>(table.one(), shift, step * L) }
+    });
+}
+
+/// Takes steps with all streams as long as each of them has input, and room for `most` bytes. A step
+/// makes `fixed` bytes, or as many as it moves `output` on.
+#[inline(always)]
+fn repeat<const N: usize>(
+    streams: &mut [Stream<'_>; N],
+    most: usize,
+    fixed: usize,
+    take: impl Fn(&mut Lane, usize),
+) {
+    loop {
+        let steps = streams.iter().map(|stream| {
+            let input = stream.unread.saturating_sub(stream.stop) / STEP_BITS;
+            input.min((stream.dst.len() - stream.written) / most)
+        });
+        let steps = steps.min().unwrap_or(0);
+        if steps == 0 {
+            return;
+        }
+        // SAFETY: a step was just found to be possible, so that more than 8 bytes are not read.
+        let mut lanes = streams.each_mut().map(|stream| unsafe { Lane::of(stream) });
+        for step in 0..steps {
+            let go_on = |lane: &mut Lane| {
+                take(lane, step);
+                // SAFETY: so many steps end behind the place to stop, before which are 8 bytes.
+                unsafe { lane.load() };
+            };
+            let (fours, rest) = lanes.as_chunks_mut::<4>();
+            for [a, b, c, d] in fours {
+                go_on(a);
+                go_on(b);
+                go_on(c);
+                go_on(d);
+            }
+            rest.iter_mut().for_each(go_on);
+        }
+        for (stream, lane) in streams.iter_mut().zip(&lanes) {
+            // SAFETY: the pointers came from the slices that they are measured against, and did not
+            // leave them.
+            unsafe {
+                stream.written = lane.output.offset_from_unsigned(stream.dst.as_ptr());
+                let input = lane.input.offset_from_unsigned(stream.src.as_ptr());
+                stream.unread = 8 * input + 64 - lane.word.trailing_zeros() as usize;
+            }
+            stream.written += fixed * steps;
+        }
+    }
+}
+
+/// A stream in the loop.
+struct Lane {
+    /// The next bits from the highest on. The lowest that is set is a mark: above it are those that
+    /// are not read.
+    word: u64,
+    /// What the word was loaded from.
+    input: *const u8,
+    output: *mut u8,
+}
+
+impl Lane {
+    /// # Safety
+    ///
+    /// 8 bytes of the buffer are not read.
+    #[inline(always)]
+    unsafe fn of(stream: &mut Stream<'_>) -> Self {
+        let end = stream.unread.div_ceil(8);
+        // SAFETY: by the caller's promise 8 bytes end here, and `written` lies in `dst`.
+        unsafe {
+            let output = stream.dst.as_mut_ptr().add(stream.written);
+            let input = stream.src.as_ptr().add(end - 8);
+            let word = (load_8(input) | 1) << (8 * end - stream.unread);
+            Self { word, input, output }
+        }
+    }
+
+    /// Loads the next word, of which 56 bits at least are not read.
+    ///
+    /// # Safety
+    ///
+    /// 8 bytes end with that of the next bit.
+    #[inline(always)]
+    unsafe fn load(&mut self) {
+        let used = self.word.trailing_zeros();
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.input = self.input.sub((used >> 3) as usize);
+            // The lowest bit is not one of the 56.
+            self.word = (load_8(self.input) | 1) << (used & 7);
+        }
+    }
+
+    /// Decodes `L` symbols. Entries are written whole, the last first: the length of a code, below
+    /// its symbol, is overwritten by the symbol before it.
+    ///
+    /// # Safety
+    ///
+    /// `output` is valid for writes of `L` bytes behind `offset`, and `shift` leaves the bits of an
+    /// index.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "an index has 11 bits")]
+    unsafe fn take_ones<const L: usize>(&mut self, table: &[One; SIZE], shift: u32, offset: usize) {
+        let mut entries = [0; L];
+        for entry in &mut entries {
+            let index = self.word.wrapping_shr(shift) as usize;
+            // SAFETY: the caller's promise.
+            *entry = unsafe { *table.get_unchecked(index) };
+            self.word = self.word.wrapping_shl(u32::from(*entry));
+        }
+        let [first, rest @ ..] = &entries.map(One::to_le_bytes)[..] else { return };
+        // SAFETY: as the caller promises: `place + 2 <= L`.
+        unsafe {
+            let output = self.output.add(offset);
+            for (place, entry) in rest.iter().enumerate().rev() {
+                output.add(place).cast::<[u8; 2]>().write(*entry);
+            }
+            *output = first[1];
+        }
+    }
+
+    /// Takes [`PAIRS`] look-ups. `shift` leaves the bits of an index, `symbols` those of the symbols.
+    ///
+    /// # Safety
+    ///
+    /// `output` is valid for writes of so many pairs, and `shift` leaves the bits of an index.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "an index has 11 bits, a pair 16")]
+    unsafe fn take_pairs(&mut self, table: &[Pair; SIZE], shift: u32, symbols: u32) {
+        for _ in 0..PAIRS {
+            let index = self.word.wrapping_shr(shift) as usize;
+            // SAFETY: the caller's promise.
+            unsafe {
+                let entry = *table.get_unchecked(index);
+                self.word = self.word.wrapping_shl(entry);
+                let pair = entry.wrapping_shr(symbols) as u16;
+                self.output.cast::<[u8; 2]>().write(pair.to_le_bytes());
+                self.output = self.output.add((entry >> 24) as usize);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Writes bits, the lowest first, as entropy-coded parts of a frame hold them.
+//!
+//! A decoder reads most of these parts from their end: what is written last is read first, and a
+//! single 1 bit behind everything marks where the bits begin.
+
+/// Appends bits to a slice. What does not fit is dropped, and [`BitWriter::finish`] says so.
+pub(super) struct BitWriter<'a> {
+    dst: &'a mut [u8],
+    at: usize,
+    pending: u64,
+    count: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    pub(super) fn new(dst: &'a mut [u8]) -> Self {
+        BitWriter { dst, at: 0, pending: 0, count: 0 }
+    }
+
+    /// Adds the low `count` bits of `value`, whose other bits are zero. Between two calls of
+    /// [`BitWriter::flush`] at most 57 bits can be added.
+    #[inline(always)]
+    pub(super) fn add(&mut self, value: u64, count: u32) {
+        self.pending |= value << self.count;
+        self.count += count;
+    }
+
+    /// Moves whole bytes out, so that at most 7 bits wait.
+    #[inline(always)]
+    pub(super) fn flush(&mut self) {
+        if let Some(place) = self.dst.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = self.pending.to_le_bytes();
+        } else {
+            self.flush_near_end();
+        }
+        let bytes = self.count / 8;
+        self.at += bytes as usize;
+        self.pending >>= 8 * bytes;
+        self.count &= 7;
+    }
+
+    /// As [`BitWriter::flush`], where no 8 bytes are left: only the whole bytes are stored.
+    #[cold]
+    fn flush_near_end(&mut self) {
+        let rest = self.dst.get_mut(self.at..).unwrap_or_default();
+        let whole = (self.count / 8) as usize;
+        for (place, byte) in rest.iter_mut().zip(self.pending.to_le_bytes()).take(whole) {
+            *place = byte;
+        }
+    }
+
+    /// Adds the mark of the end and returns how many bytes were written, if all of them fit.
+    pub(super) fn finish_marked(mut self) -> Option<usize> {
+        self.add(1, 1);
+        self.finish()
+    }
+
+    /// Fills the last byte with zeros and returns how many bytes were written, if all of them fit.
+    pub(super) fn finish(mut self) -> Option<usize> {
+        self.flush();
+        if self.count > 0 {
+            self.count = 8;
+            self.flush();
+        }
+        (self.at <= self.dst.len()).then_some(self.at)
+    }
+}

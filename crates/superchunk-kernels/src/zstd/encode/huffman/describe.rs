@@ -1,0 +1,82 @@
+//! The description of codes: the weight of each byte but the last, FSE-coded or 4 bits each.
+//!
+//! ```text
+//! ┌ n < 128 ┬ shares, states: n bytes ┐      ┌ 127 + weights ┬ two weights a byte ┐
+//! ```
+//!
+//! A weight is 0 for no code, or one more than the code is shorter than the longest one. Of the
+//! last byte that occurs the weight follows from the others.
+
+#![expect(clippy::indexing_slicing, reason = "a weight is below 12, and positions below lengths")]
+
+use crate::zstd::encode::bits::BitWriter;
+use crate::zstd::encode::fse::{Coder, SYMBOLS, Shares, Table};
+use crate::zstd::encode::huffman::Codes;
+
+/// A description is never longer: 1 byte, then at most 127.
+const LONGEST: usize = 128;
+
+/// The finest division that weights may be coded with.
+const WEIGHT_LOG: u32 = 6;
+
+/// Writes the description of `codes`; `None` if it does not fit (or cannot be made).
+pub(in crate::zstd::encode) fn describe(codes: &Codes, dst: &mut [u8]) -> Option<usize> {
+    let last = codes.lengths.iter().rposition(|&length| length > 0)?;
+    let mut weights = [0_u8; 256];
+    #[expect(clippy::cast_possible_truncation, reason = "at most 12")]
+    let above = codes.longest as u8 + 1;
+    for (weight, &length) in weights.iter_mut().zip(&codes.lengths) {
+        *weight = if length == 0 { 0 } else { above - length };
+    }
+    let weights = &weights[..last];
+    let mut coded = [0; LONGEST + 8];
+    let plain = 1 + weights.len().div_ceil(2);
+    let len = match code_weights(weights, &mut coded[1..]) {
+        Some(len) if len < 128 && (1 + len < plain || weights.len() > 128) => {
+            coded[0] = u8::try_from(len).ok()?;
+            1 + len
+        }
+        _ => write_plain(weights, &mut coded)?,
+    };
+    dst.get_mut(..len)?.copy_from_slice(&coded[..len]);
+    Some(len)
+}
+
+/// Writes weights of 4 bits each: there may be at most 128.
+fn write_plain(weights: &[u8], dst: &mut [u8]) -> Option<usize> {
+    if weights.len() > 128 {
+        return None;
+    }
+    dst[0] = u8::try_from(127 + weights.len()).ok()?;
+    for (place, pair) in dst[1..].iter_mut().zip(weights.chunks(2)) {
+        *place = pair[0] << 4 | pair.get(1).copied().unwrap_or(0);
+    }
+    Some(1 + weights.len().div_ceil(2))
+}
+
+/// Writes weights with two coding states that take turns.
+fn code_weights(weights: &[u8], dst: &mut [u8]) -> Option<usize> {
+    let mut counts = [0_u32; SYMBOLS];
+    for &weight in weights {
+        counts[usize::from(weight)] += 1;
+    }
+    let total = u32::try_from(weights.len()).ok()?;
+    if total < 3 || counts.contains(&total) {
+        return None;
+    }
+    let shares = Shares::of_counts(&counts, total, WEIGHT_LOG);
+    let begin = shares.describe(dst)?;
+    let table = Table::new(&shares);
+    let mut out = BitWriter::new(dst.get_mut(begin..)?);
+    let (front, last) = weights.split_at(weights.len() - 2);
+    let mut this = Coder::new(&table, usize::from(last[0]));
+    let mut other = Coder::new(&table, usize::from(last[1]));
+    for &weight in front.iter().rev() {
+        core::mem::swap(&mut this, &mut other);
+        this.put(usize::from(weight), &mut out);
+        out.flush();
+    }
+    other.finish(&mut out);
+    this.finish(&mut out);
+    Some(begin + out.finish_marked()?)
+}

@@ -1,0 +1,188 @@
+//! The literals section of a block: raw, one byte repeated, or Huffman codes.
+//!
+//! ```text
+//! ┌ kind: 2 bits ┬ format: 2 bits ┬ length ┬ coded length ┐┌ codes' description ┐┌ lengths of streams ┐┌ streams ┐
+//! └──────────────────── 1 to 5 bytes ─────────────────────┘└ unless kept ───────┘└ if there are 4 ────┘
+//! ```
+
+use crate::runs::repeated_byte;
+use crate::zstd::encode::histogram::{Quarters, count_quarters, quarters, sum};
+use crate::zstd::encode::huffman::{Codes, describe, write_one, write_two};
+
+/// Fewer literals than this are not coded with codes of their own.
+const FEW: usize = 48;
+
+/// Up to this length one stream is shorter than four.
+const ONE_STREAM: usize = 256;
+
+/// The kinds of sections.
+const RAW: usize = 0;
+const REPEATED: usize = 1;
+const CODED: usize = 2;
+const CODED_AS_BEFORE: usize = 3;
+
+/// The longest header.
+const HEADER: usize = 5;
+
+/// The codes a decoder knows from the block before, and those of this block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Literals {
+    known: Option<Codes>,
+    new: Option<Codes>,
+}
+
+impl Literals {
+    /// Before the first block of a frame.
+    pub(super) fn reset(&mut self) {
+        self.known = None;
+        self.new = None;
+    }
+
+    /// The block was written: what it described is known now.
+    pub(super) fn keep(&mut self) {
+        if self.new.is_some() {
+            self.known = self.new.take();
+        }
+    }
+
+    /// Writes the section; `None` if it does not fit `dst`. The bytes of `literals` may have been
+    /// counted before.
+    ///
+    /// # Safety
+    ///
+    /// The counts are those of the quarters of `literals`.
+    pub(super) unsafe fn write(
+        &mut self,
+        literals: &[u8],
+        counted: Option<&Quarters>,
+        dst: &mut [u8],
+    ) -> Option<usize> {
+        self.new = None;
+        if literals.len() < FEW && (self.known.is_none() || literals.len() < 8) {
+            return write_raw(literals, dst);
+        }
+        if let Some(byte) = repeated_byte(literals) {
+            return write_plain(REPEATED, literals.len(), &[byte], dst);
+        }
+        let counts = counted.map_or_else(|| count_quarters(literals), Quarters::clone);
+        let total = sum(&counts);
+        // Codes would hardly gain anything where all bytes are about as frequent.
+        let most = total.iter().max().copied().unwrap_or(0) as usize;
+        if most <= literals.len() / 256 + literals.len() / 2048 + 4 {
+            return write_raw(literals, dst);
+        }
+        let mut description = [0; 128];
+        let known = self.known.as_ref().and_then(|codes| coded_len(codes, literals, &total));
+        let mut described = 0;
+        let mut best = known;
+        if literals.len() >= FEW {
+            let codes = Codes::of_counts(&total);
+            if let Some(len) = describe(&codes, &mut description) {
+                let coded = coded_len(&codes, literals, &total).map(|coded| coded + len);
+                if coded.is_some_and(|new| best.is_none_or(|known| new < known)) {
+                    (best, described) = (coded, len);
+                    self.new = Some(codes);
+                }
+            }
+        }
+        if best.is_none_or(|best| best + literals.len() / 256 + 2 > literals.len()) {
+            self.new = None;
+            return write_raw(literals, dst);
+        }
+        let codes = self.new.as_ref().or(self.known.as_ref())?;
+        // SAFETY: the caller's promise, or they were counted here.
+        unsafe { write_coded(codes, literals, &counts, description.get(..described)?, dst) }
+    }
+}
+
+/// How long these literals become, without a description of the codes, if all have a code.
+fn coded_len(codes: &Codes, literals: &[u8], counts: &[u32; 256]) -> Option<usize> {
+    let streams = if literals.len() < ONE_STREAM { 1 } else { 4 + 6 };
+    Some(usize::try_from(codes.bits_of(counts)? / 8).ok()? + streams)
+}
+
+/// Writes literals as they are.
+fn write_raw(literals: &[u8], dst: &mut [u8]) -> Option<usize> {
+    write_plain(RAW, literals.len(), literals, dst)
+}
+
+/// Writes the header of a section that is not coded, and its content.
+fn write_plain(kind: usize, len: usize, content: &[u8], dst: &mut [u8]) -> Option<usize> {
+    let (header, bytes) = match len {
+        0..32 => (kind | len << 3, 1),
+        32..4096 => (kind | 1 << 2 | len << 4, 2),
+        _ => (kind | 3 << 2 | len << 4, 3),
+    };
+    let header = u32::try_from(header).ok()?.to_le_bytes();
+    dst.get_mut(..bytes)?.copy_from_slice(header.get(..bytes)?);
+    dst.get_mut(bytes..bytes + content.len())?.copy_from_slice(content);
+    Some(bytes + content.len())
+}
+
+/// Writes a coded section; its header last, when all lengths are known.
+///
+/// # Safety
+///
+/// The counts are those of the quarters of `literals`.
+unsafe fn write_coded(
+    codes: &Codes,
+    literals: &[u8],
+    counts: &Quarters,
+    description: &[u8],
+    dst: &mut [u8],
+) -> Option<usize> {
+    let kind = if description.is_empty() { CODED_AS_BEFORE } else { CODED };
+    let total = codes.bits_of(&sum(counts))?;
+    let most = usize::try_from(total / 8).ok()? + 10 + description.len();
+    let (format, bits, begin) = match literals.len().max(most) {
+        0..1024 if literals.len() < ONE_STREAM => (0, 10, 3),
+        0..1024 => (1, 10, 3),
+        1024..16_384 => (2, 14, 4),
+        _ => (3, 18, 5),
+    };
+    let place = dst.get_mut(begin..)?;
+    place.get_mut(..description.len())?.copy_from_slice(description);
+    let place = place.get_mut(description.len()..)?;
+    // SAFETY: the caller's promise: the bits follow from the counts.
+    let streams = unsafe {
+        if format == 0 {
+            write_one(codes, literals, total, place)?
+        } else {
+            write_four(codes, literals, counts, place)?
+        }
+    };
+    let coded = description.len() + streams;
+    let header =
+        kind as u64 | format << 2 | (literals.len() as u64) << 4 | (coded as u64) << (4 + bits);
+    let header: [u8; 8] = header.to_le_bytes();
+    dst.get_mut(..begin)?.copy_from_slice(header.get(..begin.min(HEADER))?);
+    Some(begin + coded)
+}
+
+/// Writes the lengths of the first three streams, 2 bytes each, and all four streams.
+///
+/// # Safety
+///
+/// The counts are those of the quarters of `literals`.
+unsafe fn write_four(
+    codes: &Codes,
+    literals: &[u8],
+    counts: &Quarters,
+    dst: &mut [u8],
+) -> Option<usize> {
+    let [a, b, c, d] = quarters(literals);
+    let [ca, cb, cc, cd] = counts;
+    let bits = |counts: &[u32; 256]| codes.bits_of(counts);
+    let (jump, place) = dst.split_first_chunk_mut::<6>()?;
+    // SAFETY: the caller's promise: the bits follow from the counts.
+    let first = unsafe { write_two(codes, [a, b], [bits(ca)?, bits(cb)?], place)? };
+    let done = first[0] + first[1];
+    // SAFETY: as above.
+    let second =
+        unsafe { write_two(codes, [c, d], [bits(cc)?, bits(cd)?], place.get_mut(done..)?)? };
+    for (place, len) in jump.as_chunks_mut::<2>().0.iter_mut().zip([first[0], first[1], second[0]])
+    {
+        *place = u16::try_from(len).ok()?.to_le_bytes();
+    }
+    Some(6 + done + second[0] + second[1])
+}
