@@ -78,7 +78,7 @@ fn made(target: &str) -> Vec<(String, Vec<u8>)> {
 fn streams() -> Vec<(String, Vec<u8>)> {
     let seed = |number: u8| {
         let data = superchunk_testkit::samples::mixed(3000, 4, number.into());
-        let [low, high, ..] = data.len().to_le_bytes();
+        let [low, high, ..] = (data.len() as u64).to_le_bytes();
         let coded = |codec: u8, encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>| {
             let mut stream = vec![0; 2 * data.len() + 100];
             let len = encode(&mut stream)?;

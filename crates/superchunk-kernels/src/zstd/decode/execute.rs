@@ -124,10 +124,13 @@ unsafe fn execute_inlined<const AVX2: bool, const FEW: bool>(
     }
     // The last sequence is not followed by states.
     // SAFETY: as above.
-    let [literal, number, matched] = unsafe {
-        bits.refill();
-        bits.numbers::<false>(codes, state_l, state_d, state_m)
-    };
+    unsafe { bits.refill() };
+    if bits.is_below(lowest) {
+        return Err(WRONG);
+    }
+    // SAFETY: as above.
+    let [literal, number, matched] =
+        unsafe { bits.numbers::<false>(codes, state_l, state_d, state_m) };
     let distance = take_distance(&mut last, number, literal == 0);
     *recent = last;
     if !bits.is_at_begin(work.bytes, work.before) {
