@@ -31,19 +31,26 @@ pub(super) fn execute(
     recent: &mut Recent,
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
+    let few = work.codes.most_extra() <= FEW_EXTRA;
     #[cfg(target_arch = "x86_64")]
     if crate::cpu::isa().has_avx2() {
-        // SAFETY: this means that the processor has AVX2, BMI1 and BMI2.
+        // SAFETY: this means that the processor has AVX2, BMI1 and BMI2; how many extra bits there are was just seen.
         return unsafe {
-            if work.codes.most_extra() <= FEW_EXTRA {
+            if few {
                 execute_avx2::<true>(work, recent, output)
             } else {
                 execute_avx2::<false>(work, recent, output)
             }
         };
     }
-    // SAFETY: nothing is asked of the processor.
-    unsafe { execute_inlined::<false, false>(work, recent, output) }
+    // SAFETY: nothing is asked of the processor; how many extra bits there are was just seen.
+    unsafe {
+        if few {
+            execute_inlined::<false, true>(work, recent, output)
+        } else {
+            execute_inlined::<false, false>(work, recent, output)
+        }
+    }
 }
 
 /// As [`execute`], with wider copies and shifts that need no certain register.
