@@ -1,7 +1,7 @@
 //! Lighter ways to compress a stream than its level asks for.
 //!
 //! Levels above the lowest search for repetitions that many streams do not have. What then makes these shorter are the
-//! codes of their bytes, which the lighter ways have as well, at 3 to 20 times the speed, and sometimes with fewer bytes:
+//! codes of their bytes, which the lighter ways have as well, at several times the speed, and sometimes with fewer bytes:
 //! repetitions of three or four bytes can cost more than the codes that they replace. The search of our own
 //! kernel for Zlib weighs that; it is quicker than that of the crate on most numbers, but not always as thorough.
 
