@@ -163,7 +163,10 @@ mod tests {
 
     #[test]
     fn fast_codecs_have_shorter_streams_where_these_are_as_small() {
-        assert_eq!(cut_of(Codec::BloscLz, 5, 8, 4 * MIB), Cut { blocksize: 256 << 10, split: true });
+        assert_eq!(
+            cut_of(Codec::BloscLz, 5, 8, 4 * MIB),
+            Cut { blocksize: 256 << 10, split: true }
+        );
         assert_eq!(cut_of(Codec::Lz4, 9, 8, 9 * MIB), Cut { blocksize: MIB, split: true });
         // Not shorter than what is worth a block.
         assert_eq!(cut_of(Codec::BloscLz, 1, 1, 4 * MIB).blocksize, 32 << 10);
