@@ -1,6 +1,7 @@
 //! Zlib and Zstandard: any bytes as a stream, any bytes as data.
 
-use superchunk_kernels::{deflate, inflate, zstd};
+use superchunk_kernels::deflate::{self, Search};
+use superchunk_kernels::{inflate, zstd};
 
 use crate::codecs::{assert_prefix, round_trip};
 use crate::input::Input;
@@ -8,25 +9,24 @@ use crate::input::Input;
 /// The first byte says which codec and which way.
 pub(crate) fn zlib_zstd(input: &[u8]) {
     let mut input = Input::new(input);
-    match input.byte() % 5 {
+    match input.byte() % 6 {
         0 => decode_zlib(&mut input),
         1 => decode_zstd(&mut input),
-        2 => {
-            let mut encoder = deflate::Encoder::default();
-            let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress(src, dst);
-            round_trip(&mut input, encode, zlib_comes_back, false);
-        }
-        3 => {
-            let mut encoder = deflate::Encoder::default();
-            let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_runs(src, dst);
-            round_trip(&mut input, encode, zlib_comes_back, false);
-        }
+        2 => encode_zlib(Search::Thorough, &mut input),
+        3 => encode_zlib(Search::Runs, &mut input),
+        4 => encode_zlib(Search::Brisk, &mut input),
         _ => {
             let mut encoder = zstd::Encoder::default();
             let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_codes(src, dst);
             round_trip(&mut input, encode, zstd_comes_back, false);
         }
     }
+}
+
+fn encode_zlib(search: Search, input: &mut Input<'_>) {
+    let mut encoder = deflate::Encoder::default();
+    let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress(search, src, dst);
+    round_trip(input, encode, zlib_comes_back, false);
 }
 
 fn zlib_comes_back(_: &[u8], stream: &[u8], data: &mut [u8]) -> bool {

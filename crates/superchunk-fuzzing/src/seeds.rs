@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use superchunk::{NdArray, SuperChunk};
-use superchunk_kernels::{deflate, zstd};
+use superchunk_kernels::deflate::{self, Search};
+use superchunk_kernels::zstd;
 use superchunk_testkit::vectors;
 
 use crate::files::Files;
@@ -85,7 +86,8 @@ fn streams() -> Vec<(String, Vec<u8>)> {
             let seed = [&[codec, low, high, low, high / 2], stream.get(..len)?].concat();
             Some((format!("codec{codec}data{number}"), seed))
         };
-        let zlib = coded(0, &mut |to| deflate::Encoder::default().compress(&data, to));
+        let zlib =
+            coded(0, &mut |to| deflate::Encoder::default().compress(Search::Thorough, &data, to));
         let zstd = coded(1, &mut |to| zstd::Encoder::default().compress_codes(&data, to));
         [zlib, zstd].into_iter().flatten()
     };

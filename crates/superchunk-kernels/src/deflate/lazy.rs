@@ -24,9 +24,12 @@ pub(super) struct Effort {
     skip: u32,
 }
 
-/// How long this encoder searches.
-pub(super) const EFFORT: Effort =
+/// All positions that are remembered.
+pub(super) const THOROUGH: Effort =
     Effort { ways: 0x8080_8080_8080_8080, nice: 48, good: 16, looks: 1, skip: 9 };
+
+/// The latest half of them.
+pub(super) const BRISK: Effort = Effort { ways: 0x8080_8080, ..THOROUGH };
 
 impl Effort {
     /// How many positions are looked at after a match's begin, and up to which length of it, when

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Encoder;
+use super::{Encoder, Search};
 
 /// Reads bits one at a time.
 struct Bits<'a> {
@@ -173,7 +173,7 @@ fn kinds(len: usize) -> Vec<Vec<u8>> {
 
 fn compressed(encoder: &mut Encoder, plain: &[u8]) -> Vec<u8> {
     let mut packed = vec![0xEE; plain.len() + plain.len() / 1000 + 64];
-    let len = encoder.compress(plain, &mut packed).unwrap();
+    let len = encoder.compress(Search::Thorough, plain, &mut packed).unwrap();
     packed.truncate(len);
     packed
 }
@@ -198,10 +198,10 @@ fn very_long_streams_come_back() {
     let zeros = vec![0; 5_000_000];
     for plain in [&noise, &skewed, &zeros] {
         let mut packed = vec![0; plain.len() + 1000];
-        let len = encoder.compress(plain, &mut packed).unwrap();
-        assert!(naive_inflate(&packed[..len]) == *plain);
-        let len = encoder.compress_runs(plain, &mut packed).unwrap();
-        assert!(naive_inflate(&packed[..len]) == *plain);
+        for search in [Search::Runs, Search::Brisk, Search::Thorough] {
+            let len = encoder.compress(search, plain, &mut packed).unwrap();
+            assert!(naive_inflate(&packed[..len]) == *plain, "{search:?}");
+        }
     }
 }
 
@@ -219,7 +219,7 @@ fn a_reused_encoder_writes_the_bytes_of_a_fresh_one() {
     let plains = kinds(40_000);
     for _ in 0..3 {
         for plain in &plains {
-            let fits = reused.compress(plain, &mut [0; 90]).is_some();
+            let fits = reused.compress(Search::Thorough, plain, &mut [0; 90]).is_some();
             assert_eq!(fits, plain[..] == [0; 40_000]);
             let fresh = compressed(&mut Encoder::default(), plain);
             assert!(compressed(&mut reused, plain) == fresh);
@@ -245,28 +245,30 @@ fn what_does_not_fit_is_refused_and_nothing_is_written_outside() {
         let packed = compressed(&mut encoder, &plain);
         let mut room = vec![0xEE; packed.len() + 16];
         for len in 0..packed.len() {
-            assert_eq!(encoder.compress(&plain, &mut room[..len]), None);
+            assert_eq!(encoder.compress(Search::Thorough, &plain, &mut room[..len]), None);
             assert!(room[len..].iter().all(|&byte| byte == 0xEE));
         }
-        let exact = encoder.compress(&plain, &mut room[..packed.len()]);
+        let exact = encoder.compress(Search::Thorough, &plain, &mut room[..packed.len()]);
         assert_eq!(exact, Some(packed.len()));
         assert_eq!(room[..packed.len()], packed);
     }
 }
 
 #[test]
-fn runs_come_back_and_are_short() {
+fn lighter_searches_come_back_and_write_short_runs() {
     let mut encoder = Encoder::default();
-    for len in [0, 1, 5, 300, 70_000] {
-        for plain in kinds(len) {
-            let mut packed = vec![0; plain.len() + 100];
-            let len = encoder.compress_runs(&plain, &mut packed).unwrap();
-            assert!(naive_inflate(&packed[..len]) == plain);
+    for search in [Search::Runs, Search::Brisk] {
+        for len in [0, 1, 5, 300, 70_000] {
+            for plain in kinds(len) {
+                let mut packed = vec![0; plain.len() + 100];
+                let len = encoder.compress(search, &plain, &mut packed).unwrap();
+                assert!(naive_inflate(&packed[..len]) == plain);
+            }
         }
     }
-    let mut packed = [0; 200];
-    assert!(encoder.compress_runs(&[7; 32_768], &mut packed).unwrap() < 80);
-    assert!(encoder.compress(&[7; 32_768], &mut packed).unwrap() < 80);
+    for search in [Search::Runs, Search::Brisk, Search::Thorough] {
+        assert!(encoder.compress(search, &[7; 32_768], &mut [0; 80]).is_some(), "{search:?}");
+    }
 }
 
 #[test]

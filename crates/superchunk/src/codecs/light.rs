@@ -5,6 +5,8 @@
 //! repetitions of three or four bytes can cost more than the codes that they replace. The search of our own
 //! kernel for Zlib weighs that; it is quicker than that of the crate on most numbers, but not always as thorough.
 
+use superchunk_kernels::deflate::Search;
+
 use super::Method;
 
 /// A lighter way.
@@ -18,16 +20,14 @@ pub(crate) enum Light {
     ZstdCodes,
     /// Zstandard at this level of its own.
     Zstd(i32),
-    /// Zlib that looks for runs of one byte alone.
-    ZlibRuns,
     /// Zlib by the kernel.
-    Zlib,
+    Zlib(Search),
 }
 
 impl Light {
     /// Whether strings that come again are found, if not as many as could be.
     pub(crate) fn finds_repetitions(self) -> bool {
-        !matches!(self, Self::ZstdCodes | Self::ZlibRuns)
+        !matches!(self, Self::ZstdCodes | Self::Zlib(Search::Runs))
     }
 }
 
@@ -50,7 +50,8 @@ pub(crate) enum Content {
 )]
 pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static [Light] {
     use Content::{Filtered, Plain, Plane};
-    use Light::{Zlib, ZlibRuns, Zstd, ZstdCodes};
+    use Light::{Zlib, Zstd, ZstdCodes};
+    use Search::{Brisk, Runs, Thorough};
     match method {
         #[cfg(feature = "zstd")]
         Method::Zstd => match (level, content) {
@@ -67,9 +68,8 @@ pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static 
         #[cfg(feature = "zlib")]
         Method::Zlib => match (level, content) {
             (0, _) | (1, Plain) => &[],
-            (1, _) => &[ZlibRuns],
-            (4..=6, _) => &[ZlibRuns, Zlib],
-            _ => &[ZlibRuns],
+            (4..=6, _) => &[Zlib(Runs), Zlib(Brisk), Zlib(Thorough)],
+            _ => &[Zlib(Runs)],
         },
         _ => &[],
     }

@@ -80,12 +80,9 @@ impl CodecState {
                 zstd.compress(level, &[], src, dst)
             }
             #[cfg(feature = "zlib")]
-            Light::ZlibRuns => {
-                self.zlib.get_or_insert_with(super::zlib::Zlib::new).compress_runs(src, dst)
-            }
-            #[cfg(feature = "zlib")]
-            Light::Zlib => {
-                self.zlib.get_or_insert_with(super::zlib::Zlib::new).compress_quickly(src, dst)
+            Light::Zlib(search) => {
+                let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
+                zlib.compress_lightly(search, src, dst)
             }
             #[cfg(not(all(feature = "zlib", feature = "zstd")))]
             _ => None,

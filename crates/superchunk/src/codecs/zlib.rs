@@ -6,7 +6,8 @@
 //! streams, since allocating and clearing it costs more than a short stream. A stream always is one whole buffer here, so
 //! each direction is a single call that must finish.
 
-use superchunk_kernels::{Malformed, deflate, inflate};
+use superchunk_kernels::deflate::{self, Search};
+use superchunk_kernels::{Malformed, inflate};
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// Base-2 logarithm of the window, the largest that the format knows.
@@ -44,14 +45,14 @@ impl Zlib {
         }
     }
 
-    /// The same by the kernel, mostly as short as at level 5.
-    pub(crate) fn compress_quickly(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        self.kernel.compress(src, dst)
-    }
-
-    /// The same with codes and runs of one byte, but without looking for other repetitions.
-    pub(crate) fn compress_runs(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        self.kernel.compress_runs(src, dst)
+    /// The same by the kernel, mostly no shorter than at level 5.
+    pub(crate) fn compress_lightly(
+        &mut self,
+        search: Search,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Option<usize> {
+        self.kernel.compress(search, src, dst)
     }
 
     /// Expands the stream at the start of `src`, which must fill `dst` exactly; bytes after the
@@ -135,13 +136,16 @@ mod tests {
         for len in [0, 1, 5, 300, 70_000] {
             let plain: Vec<u8> = text(len).into_iter().flat_map(|byte| [byte; 5]).collect();
             let (mut a, mut b) = (vec![0; 5 * len + 100], vec![0; 5 * len + 100]);
-            let n = codec.compress_runs(&plain, &mut a).unwrap();
-            let m = Zlib::new().compress_runs(&plain, &mut b).unwrap();
+            let n = codec.compress_lightly(Search::Runs, &plain, &mut a).unwrap();
+            let m = Zlib::new().compress_lightly(Search::Runs, &plain, &mut b).unwrap();
             assert_eq!(a[..n], b[..m]);
             let mut back = vec![0xee; plain.len()];
             assert_eq!(codec.decompress(&a[..n], &mut back), Ok(()));
             assert_eq!(back, plain, "length {len}");
-            assert!(len < 300 || codec.compress_runs(&plain, &mut a[..n - 1]).is_none());
+            assert!(
+                len < 300
+                    || codec.compress_lightly(Search::Runs, &plain, &mut a[..n - 1]).is_none()
+            );
         }
     }
 
