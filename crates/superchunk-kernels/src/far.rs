@@ -5,6 +5,11 @@
 //! twice, and leave the caches to those who can use them.
 
 use alloc::vec::Vec;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use core::arch::x86_64::*;
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use crate::cpu::{Isa, isa};
 
 /// Copies what `src` and `dst` have in common, past the caches where the machine can.
 ///
@@ -46,21 +51,63 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
+/// Copies lines with the widest stores of the machine: the fewer there are to a line, the sooner it is on its way.
+///
 /// # Safety
 ///
 /// As for [`copy`], with `lines` times [`LINE`] bytes, and `to` a multiple of [`LINE`] unless there are none.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn copy_lines(from: *const u8, to: *mut u8, lines: usize) {
-    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    let isa = isa();
+    // SAFETY: the caller's promise, and `isa` names only what this machine has. SSE is part of `x86_64`; with the fence,
+    // other threads may read the output once this has returned.
+    unsafe {
+        match isa {
+            Isa::Avx512 => copy_lines_avx512(from, to, lines),
+            Isa::Avx2 => copy_lines_avx2(from, to, lines),
+            _ => copy_lines_sse2(from, to, lines),
+        }
+        _mm_sfence();
+    }
+}
 
+/// # Safety
+///
+/// As for [`copy_lines`], and the machine must have AVX-512.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx512f")]
+unsafe fn copy_lines_avx512(from: *const u8, to: *mut u8, lines: usize) {
+    let (from, to) = (from.cast::<__m512i>(), to.cast::<__m512i>());
+    for line in 0..lines {
+        // SAFETY: these are all lines, and they begin at multiples of their size.
+        unsafe { _mm512_stream_si512(to.add(line), _mm512_loadu_si512(from.add(line))) };
+    }
+}
+
+/// # Safety
+///
+/// As for [`copy_lines`], and the machine must have AVX2.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx2")]
+unsafe fn copy_lines_avx2(from: *const u8, to: *mut u8, lines: usize) {
+    let (from, to) = (from.cast::<__m256i>(), to.cast::<__m256i>());
+    for half in 0..lines * 2 {
+        // SAFETY: each half lies in a line; the first one begins at a multiple of 32, and so do all.
+        unsafe { _mm256_stream_si256(to.add(half), _mm256_loadu_si256(from.add(half))) };
+    }
+}
+
+/// # Safety
+///
+/// As for [`copy_lines`].
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+unsafe fn copy_lines_sse2(from: *const u8, to: *mut u8, lines: usize) {
     let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
-    for quarter in 0..lines * (LINE / 16) {
+    for quarter in 0..lines * 4 {
         // SAFETY: each quarter lies in a line; the first one begins at a multiple of 16, and so do all. SSE2 is part of
         // `x86_64`.
         unsafe { _mm_stream_si128(to.add(quarter), _mm_loadu_si128(from.add(quarter))) };
     }
-    // SAFETY: SSE is part of `x86_64`. Other threads may read the output once this has returned.
-    unsafe { _mm_sfence() };
 }
 
 /// # Safety
