@@ -13,17 +13,21 @@
 
 #![expect(clippy::indexing_slicing, reason = "a byte indexes 256 counts, a hash its own table")]
 
+use crate::copy::load_8;
+
 /// Shorter inputs are never called noise: too few bytes to tell.
 const MIN_LEN: usize = 4096;
 
 /// Bytes that stand together in a sample.
 const WINDOW: usize = 64;
 
-/// How many windows the counts are made of: a few first, which settle most cases.
-const WINDOWS: [usize; 2] = [16, 64];
+/// How many windows the counts are made of, and into how many rounds these are divided: the first round settles most cases.
+const WINDOWS: usize = 64;
+const ROUNDS: usize = 4;
 
 /// Bytes between the places that are looked up for repetitions.
 const STRIDE: usize = 16;
+const PERIOD: usize = STRIDE * (STRIDE + 1);
 
 /// So many repetitions may be chance.
 const CHANCE: usize = 3;
@@ -33,26 +37,34 @@ const TABLE_BITS: u32 = 12;
 /// Whether `src` is noise, as far as a sample shows.
 #[must_use]
 pub fn is_noise(src: &[u8]) -> bool {
-    src.len() >= MIN_LEN
-        && WINDOWS.iter().all(|&windows| has_flat_counts(src, windows))
-        && repetitions(src) <= CHANCE
+    src.len() >= MIN_LEN && has_flat_counts(src) && repetitions(src) <= CHANCE
 }
 
-/// Whether bytes and differences of neighbours in so many windows are as frequent as those of dice.
-fn has_flat_counts(src: &[u8], windows: usize) -> bool {
+/// Whether bytes and differences of neighbours in some windows are as frequent as those of dice.
+fn has_flat_counts(src: &[u8]) -> bool {
     let mut bytes = [0_u32; 256];
     let mut differences = [0_u32; 256];
     let mut total = 0;
-    for window in src.chunks(src.len() / windows).filter_map(|part| part.first_chunk::<WINDOW>()) {
-        let mut before = window[WINDOW - 1];
-        for &byte in window {
-            bytes[usize::from(byte)] += 1;
-            differences[usize::from(byte.wrapping_sub(before))] += 1;
-            before = byte;
+    let distance = src.len() / WINDOWS;
+    for round in 0..ROUNDS {
+        let of_round = src.get(round * distance..).unwrap_or_default();
+        let windows = of_round.chunks(ROUNDS * distance);
+        for window in windows.filter_map(|part| part.first_chunk::<WINDOW>()) {
+            let mut before = window[WINDOW - 1];
+            for &byte in window {
+                bytes[usize::from(byte)] += 1;
+                differences[usize::from(byte.wrapping_sub(before))] += 1;
+                before = byte;
+            }
+            total += WINDOW;
         }
-        total += WINDOW;
+        // Counts of two rounds tell little more than those of one.
+        let is_telling = round == 0 || round + 1 == ROUNDS;
+        if is_telling && !(is_flat(&bytes, total) && is_flat(&differences, total)) {
+            return false;
+        }
     }
-    is_flat(&bytes, total) && is_flat(&differences, total)
+    true
 }
 
 /// Whether counts that sum up to `total` could be those of dice with 256 sides.
@@ -68,27 +80,31 @@ fn is_flat(counts: &[u32; 256], total: usize) -> bool {
 /// one byte further apart looked up: so a string that comes again is found once in 16 times,
 /// whatever the distance.
 #[must_use]
-#[expect(clippy::cast_possible_truncation, reason = "a position too large is only not found")]
 pub fn repetitions(src: &[u8]) -> usize {
-    let mut table = [u32::MAX; 1 << TABLE_BITS];
-    let word_at = |at: usize| src.get(at..).and_then(|rest| rest.first_chunk::<8>());
-    let slot_of = |word: &[u8; 8]| {
-        (u64::from_le_bytes(*word).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TABLE_BITS))
-            as usize
-    };
+    let mut table = [0_u32; 1 << TABLE_BITS];
     let mut found = 0;
-    let mut remembered = 0;
-    for at in (STRIDE..src.len()).step_by(STRIDE + 1) {
-        while remembered < at {
-            if let Some(word) = word_at(remembered) {
-                table[slot_of(word)] = remembered as u32;
-            }
-            remembered += STRIDE;
+    // Both sequences of places meet again after a period, which has a loop of its own: one without surprises.
+    for start in (0..src.len().saturating_sub(PERIOD + STRIDE + 8)).step_by(PERIOD) {
+        // SAFETY: places are at most a period and a stride after the start, and 8 bytes follow them.
+        let hash_at = |at: usize| hash(unsafe { load_8(src.as_ptr().add(start + at)) });
+        for step in 0..STRIDE {
+            let (slot, tag) = hash_at(step * STRIDE);
+            table[slot] = tag;
+            let (slot, tag) = hash_at(STRIDE + step * (STRIDE + 1));
+            found += usize::from(table[slot] == tag);
         }
-        let Some(word) = word_at(at) else { break };
-        found += usize::from(word_at(table[slot_of(word)] as usize) == Some(word));
+        let (slot, tag) = hash_at(STRIDE * STRIDE);
+        table[slot] = tag;
     }
     found
+}
+
+/// A slot of the table, and what is put there: never 0, and once in a billion times that of another string.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "parts of the product")]
+fn hash(word: u64) -> (usize, u32) {
+    let product = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((product >> (64 - TABLE_BITS)) as usize, (product >> (32 - TABLE_BITS)) as u32 | 1)
 }
 
 #[cfg(test)]
