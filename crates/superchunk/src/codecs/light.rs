@@ -58,8 +58,7 @@ pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static 
             (1, Plane) => &[ZstdCodes],
             (2..=4, Plane) => &[ZstdCodes, Zstd(1)],
             (2..=4, _) => &[Zstd(1)],
-            (5..=8, Plane) => &[ZstdCodes, Zstd(1), Zstd(5)],
-            (5..=8, Filtered) => &[ZstdCodes, Zstd(1), Zstd(2)],
+            (5..=8, Filtered | Plane) => &[ZstdCodes, Zstd(1), Zstd(5)],
             (5..=8, Plain) => &[Zstd(1), Zstd(2)],
             // Of small integers, even smaller; and it takes next to nothing of the time of this level.
             (9, Plain) => &[Zstd(1)],
