@@ -3,6 +3,8 @@
 //! A table remembers for each hash of some bytes the last position that had it. Beside the two
 //! positions that are looked up, a third one is compared with what stands the last distance before.
 
+use core::hint::select_unpredictable;
+
 use crate::common::{common_before, common_length};
 use crate::copy::{load_4, load_8};
 use crate::zstd::encode::parsed::{MIN_MATCH, Parsed};
@@ -145,11 +147,24 @@ unsafe fn match_end(
     difference: u64,
     limit: usize,
 ) -> usize {
-    if difference != 0 {
-        return at + (difference.trailing_zeros() / 8) as usize;
+    let second = at + 8;
+    // SAFETY: the caller's promise; 8 bytes more are read where they lie before `limit`.
+    unsafe {
+        if second + 8 > limit {
+            if difference != 0 {
+                return at + (difference.trailing_zeros() / 8) as usize;
+            }
+            return second + long_common(base, second, distance, limit);
+        }
+        // Whether the first 8 bytes are alike is hard to foresee: no branch depends on it.
+        let next = load_8(base.add(second)) ^ load_8(base.add(second - distance));
+        let differs = difference != 0;
+        let (from, difference) = select_unpredictable(differs, (at, difference), (second, next));
+        if difference != 0 {
+            return from + (difference.trailing_zeros() / 8) as usize;
+        }
+        second + 8 + long_common(base, second + 8, distance, limit)
     }
-    // SAFETY: the caller's promise.
-    at + 8 + unsafe { long_common(base, at + 8, distance, limit) }
 }
 
 /// How many bytes from `at` on equal those `distance` before, up to `limit`: probably many.

@@ -76,6 +76,25 @@ fn code_weights(weights: &[u8], counts: &[u32; SYMBOLS], dst: &mut [u8]) -> Opti
 
 /// Writes the weights as codes, the last first.
 fn write_weights(table: &Table, weights: &[u8], dst: &mut [u8]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if crate::cpu::isa().has_avx2() {
+        // SAFETY: AVX2 is reported only together with BMI2.
+        return unsafe { write_weights_bmi2(table, weights, dst) };
+    }
+    write_weights_body(table, weights, dst)
+}
+
+/// # Safety
+///
+/// The processor has BMI2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2")]
+unsafe fn write_weights_bmi2(table: &Table, weights: &[u8], dst: &mut [u8]) -> Option<usize> {
+    write_weights_body(table, weights, dst)
+}
+
+#[inline(always)]
+fn write_weights_body(table: &Table, weights: &[u8], dst: &mut [u8]) -> Option<usize> {
     // At most 6 bits for each of 255, and the states, the mark, a store.
     let mut room = [0_u8; 255 * 6 / 8 + 16];
     let mut out = Unchecked { at: room.as_mut_ptr(), pending: 0, count: 0 };

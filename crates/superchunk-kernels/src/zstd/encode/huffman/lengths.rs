@@ -32,7 +32,7 @@ pub(super) fn lengths(counts: &[u32; 256], most: u32) -> [u8; 256] {
 }
 
 /// Counts below this are told apart at once.
-const SMALL: usize = 512;
+const SMALL: usize = 256;
 
 /// Count and byte in one number each, rare ones first; how many they are.
 fn sort(counts: &[u32; 256], sorted: &mut [u32; 256]) -> usize {

@@ -70,37 +70,46 @@ impl Codes {
     #[expect(clippy::indexing_slicing, reason = "lengths are at most 11")]
     #[expect(clippy::cast_possible_truncation, reason = "codes have at most 11 bits")]
     fn assign(&mut self) {
-        // Four by four: a number that was just stored is not needed again at once.
-        let mut numbers = [[0_u32; MAX_BITS as usize + 1]; 4];
-        for four in self.lengths.as_chunks::<4>().0 {
-            for (numbers, &length) in numbers.iter_mut().zip(four) {
-                numbers[usize::from(length)] += 1;
+        // Quarters are walked side by side: a number that was just stored is not needed at once.
+        let (lengths, _) = self.lengths.as_chunks::<QUARTER>();
+        let mut next = [[0_u32; MAX_BITS as usize + 1]; 4];
+        for i in 0..QUARTER {
+            for (numbers, lengths) in next.iter_mut().zip(lengths) {
+                numbers[usize::from(lengths[i])] += 1;
             }
         }
-        let mut next = 0;
-        let mut begins = [0_u32; MAX_BITS as usize + 1];
+        let mut begin = 0;
         for length in (1..=MAX_BITS as usize).rev() {
-            let number = numbers.iter().map(|numbers| numbers[length]).sum();
-            self.numbers[length] = number;
-            if number > 0 {
+            let first = begin;
+            for next in &mut next {
+                (next[length], begin) = (begin, begin + next[length]);
+            }
+            self.numbers[length] = begin - first;
+            if begin > first {
                 self.longest = self.longest.max(length as u32);
             }
-            begins[length] = next;
-            next = (next + number) >> 1;
+            begin >>= 1;
         }
         let [low, high] = &mut self.halves;
-        let places = self.entries.iter_mut().zip(low.iter_mut().zip(high));
-        for ((entry, (low, high)), &length) in places.zip(&self.lengths) {
-            if length > 0 {
-                let next = &mut begins[usize::from(length)];
-                *entry = u64::from(*next) << (64 - u32::from(length)) | u64::from(length);
-                *low = *next as u8;
-                *high = (*next >> 8) as u8 | length << 4;
-                *next += 1;
+        for i in 0..QUARTER {
+            for (quarter, next) in next.iter_mut().enumerate() {
+                let byte = quarter * QUARTER + i;
+                let length = self.lengths[byte];
+                if length > 0 {
+                    let code = &mut next[usize::from(length)];
+                    self.entries[byte] =
+                        u64::from(*code) << (64 - u32::from(length)) | u64::from(length);
+                    low[byte] = *code as u8;
+                    high[byte] = (*code >> 8) as u8 | length << 4;
+                    *code += 1;
+                }
             }
         }
     }
 }
+
+/// A quarter of all bytes there are.
+const QUARTER: usize = 64;
 
 /// The longest useful code: few bytes gain less by long codes than their description costs.
 fn most_bits(counts: &[u32; 256]) -> u32 {
