@@ -3,6 +3,42 @@
 //! A decoder reads most of these parts from their end: what is written last is read first, and a
 //! single 1 bit behind everything marks where the bits begin.
 
+use crate::copy::store_8;
+
+/// Appends bits where there is room, as the caller knows.
+pub(super) struct Unchecked {
+    /// Where the next byte goes.
+    pub(super) at: *mut u8,
+    pub(super) pending: u64,
+    /// How many bits wait.
+    pub(super) count: u32,
+}
+
+impl Unchecked {
+    /// Adds the low `count` bits of `value`, whose other bits are zero. At most 63 can wait.
+    #[inline(always)]
+    pub(super) fn add(&mut self, value: u64, count: u32) {
+        self.pending |= value << self.count;
+        self.count += count;
+    }
+
+    /// Moves whole bytes out, so that at most 7 bits wait.
+    ///
+    /// # Safety
+    ///
+    /// 8 bytes can be written where the next byte goes.
+    #[inline(always)]
+    pub(super) unsafe fn flush(&mut self) {
+        // SAFETY: the caller's promise; at most 7 bytes are whole.
+        unsafe {
+            store_8(self.at, self.pending);
+            self.at = self.at.add((self.count >> 3) as usize);
+        }
+        self.pending >>= self.count & 0x38;
+        self.count &= 7;
+    }
+}
+
 /// Appends bits to a slice. What does not fit is dropped, and [`BitWriter::finish`] says so.
 pub(super) struct BitWriter<'a> {
     dst: &'a mut [u8],
@@ -46,12 +82,6 @@ impl<'a> BitWriter<'a> {
         for (place, byte) in rest.iter_mut().zip(self.pending.to_le_bytes()).take(whole) {
             *place = byte;
         }
-    }
-
-    /// Adds the mark of the end and returns how many bytes were written, if all of them fit.
-    pub(super) fn finish_marked(mut self) -> Option<usize> {
-        self.add(1, 1);
-        self.finish()
     }
 
     /// Fills the last byte with zeros and returns how many bytes were written, if all of them fit.

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! frame: ┌ magic: 4 bytes ┐┌ descriptor ┐┌ length of the content: 1 to 8 bytes ┐┌ blocks … ┐
-//! block: ┌ last: 1 bit ┬ kind: 2 bits ┬ length: 21 bits ┐┌ bytes | one byte | literals, number of sequences: 0 ┐
+//! block: ┌ last: 1 bit ┬ kind: 2 bits ┬ length: 21 bits ┐┌ bytes | one byte | literals, sequences ┐
 //! ```
 
 use alloc::vec::Vec;
 
 use crate::zstd::encode::histogram::Quarters;
 use crate::zstd::encode::literals::Literals;
+use crate::zstd::encode::sequences::{Found, MAX_SEQUENCE, Sequences};
 
 /// No block holds more bytes, decoded or coded.
 pub(super) const MAX_BLOCK: usize = 1 << 17;
@@ -25,9 +26,6 @@ const COMPRESSED: usize = 2;
 
 const BLOCK_HEADER: usize = 3;
 
-/// What follows the literals.
-const NO_SEQUENCES: u8 = 0;
-
 /// A block's headers and descriptions take at most so many bytes.
 const DESCRIPTIONS: usize = 1024;
 
@@ -35,6 +33,7 @@ const DESCRIPTIONS: usize = 1024;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entropy {
     literals: Literals,
+    sequences: Sequences,
     /// A block, where the destination is too short to write it there and see how long it is.
     aside: Vec<u8>,
 }
@@ -46,19 +45,28 @@ pub(super) struct Frame<'a> {
     at: usize,
     /// How many bytes of the content are not in a block yet.
     left: usize,
+    /// A block is compressed if that gains one byte in `1 << gain_shift`.
+    gain_shift: u32,
 }
 
 impl<'a> Frame<'a> {
-    /// Writes the header of a frame for `len` bytes.
-    pub(super) fn new(entropy: &'a mut Entropy, len: usize, dst: &'a mut [u8]) -> Option<Self> {
-        entropy.literals.reset();
+    /// Writes the header of a frame for `len` bytes. They are coded where that gains one byte in
+    /// `1 << gain_shift`.
+    pub(super) fn new(
+        entropy: &'a mut Entropy,
+        len: usize,
+        gain_shift: u32,
+        dst: &'a mut [u8],
+    ) -> Option<Self> {
+        entropy.literals.reset(gain_shift);
+        entropy.sequences.reset();
         let (code, stored, bytes) = match len as u64 {
             len @ 0..256 => (0, len, 1),
             len @ 256..65_792 => (1, len - 256, 2),
             len @ 65_792..=0xFFFF_FFFF => (2, len, 4),
             len => (3, len, 8),
         };
-        let mut frame = Frame { entropy, dst, at: 0, left: len };
+        let mut frame = Frame { entropy, dst, at: 0, left: len, gain_shift };
         frame.append(&MAGIC)?;
         frame.append(&[code << 6 | ONE_SEGMENT])?;
         frame.append(stored.to_le_bytes().get(..bytes)?)?;
@@ -94,42 +102,47 @@ impl<'a> Frame<'a> {
     }
 
     /// Adds the next bytes of the content, at most [`MAX_BLOCK`]: compressed if that is shorter.
-    /// They may have been counted before.
+    /// They are these literals and sequences; the literals may have been counted before. Tells whether
+    /// it became shorter.
     ///
     /// # Safety
     ///
-    /// The counts are those of the quarters of `piece`.
+    /// The counts are those of the quarters of `literals`.
     pub(super) unsafe fn compressed(
         &mut self,
         piece: &[u8],
+        literals: &[u8],
         counted: Option<&Quarters>,
-    ) -> Option<()> {
-        let bound = piece.len() + DESCRIPTIONS;
+        found: Found<'_>,
+    ) -> Option<bool> {
+        let bound = literals.len() + found.sequences.len() * MAX_SEQUENCE + DESCRIPTIONS;
         let begin = self.at + BLOCK_HEADER;
         let roomy = self.dst.len().saturating_sub(begin) >= bound;
         let Frame { entropy, dst, .. } = self;
         let len = if roomy {
             // SAFETY: the caller's promise.
-            unsafe { entropy.write(piece, counted, dst.get_mut(begin..)?)? }
+            unsafe { entropy.write(literals, counted, found, dst.get_mut(begin..)?)? }
         } else {
             let mut aside = core::mem::take(&mut entropy.aside);
             aside.resize(aside.len().max(bound), 0);
             // SAFETY: the caller's promise.
-            let len = unsafe { entropy.write(piece, counted, &mut aside) };
+            let len = unsafe { entropy.write(literals, counted, found, &mut aside) };
             entropy.aside = aside;
             len?
         };
-        if len >= piece.len() {
-            return self.raw(piece);
+        if len + (piece.len() >> self.gain_shift) + 2 > piece.len() {
+            self.raw(piece)?;
+            return Some(false);
         }
         self.entropy.literals.keep();
+        self.entropy.sequences.keep();
         self.header(COMPRESSED, len, piece.len())?;
         if !roomy {
             let place = self.dst.get_mut(self.at..self.at + len)?;
             place.copy_from_slice(self.entropy.aside.get(..len)?);
         }
         self.at += len;
-        Some(())
+        Some(true)
     }
 
     /// Writes the header of a block of so many bytes, which stand for `content` bytes.
@@ -156,11 +169,11 @@ impl Entropy {
         &mut self,
         literals: &[u8],
         counted: Option<&Quarters>,
+        found: Found<'_>,
         dst: &mut [u8],
     ) -> Option<usize> {
         // SAFETY: the caller's promise.
         let len = unsafe { self.literals.write(literals, counted, dst)? };
-        *dst.get_mut(len)? = NO_SEQUENCES;
-        Some(len + 1)
+        Some(len + self.sequences.write(found, dst.get_mut(len..)?)?)
     }
 }

@@ -8,7 +8,11 @@ use alloc::vec::Vec;
 use crate::runs::repeated_byte;
 use crate::zstd::encode::block::{Frame, MAX_BLOCK};
 use crate::zstd::encode::histogram::{Quarters, count_quarters, sum};
-use crate::zstd::encode::sample::{Sample, UNIT};
+use crate::zstd::encode::sample::is_noise;
+use crate::zstd::encode::sequences::Found;
+
+/// The least gain for which bytes are coded is one in 256.
+pub(super) const GAIN_SHIFT: u32 = 8;
 
 /// The unit of cutting.
 const GROUP: usize = 1 << 14;
@@ -60,7 +64,7 @@ impl Open {
     fn take(&mut self, src: &[u8], group: &[u8; GROUP], frame: &mut Frame<'_>) -> Option<()> {
         let kind = match repeated_byte(group) {
             Some(byte) => Kind::Run(byte),
-            None if is_noise(group) => Kind::Noise,
+            None if is_noise(group, GAIN_SHIFT) => Kind::Noise,
             None => return self.take_counted(src, group, frame),
         };
         if kind != self.kind {
@@ -129,7 +133,7 @@ impl Open {
             Kind::Coded => {
                 let counted = self.quarters(part.len() / GROUP)?;
                 // SAFETY: each quarter of the part is as many quarters of groups, which were counted.
-                unsafe { frame.compressed(part, Some(&counted))? };
+                unsafe { frame.compressed(part, part, Some(&counted), Found::NONE)? };
             }
         }
         self.begin = self.end;
@@ -153,21 +157,12 @@ impl Open {
     }
 }
 
-/// Whether codes would hardly gain anything.
-fn is_noise(group: &[u8; GROUP]) -> bool {
-    let mut sample = Sample::default();
-    for unit in group.chunks(UNIT) {
-        sample.add(&Sample::of(unit));
-    }
-    sample.is_flat()
-}
-
 /// Adds what is shorter than a group.
 fn write_rest(rest: &[u8], frame: &mut Frame<'_>) -> Option<()> {
     match repeated_byte(rest) {
         Some(byte) => frame.run(byte, rest.len()),
         None if rest.is_empty() => Some(()),
         // SAFETY: nothing was counted before.
-        None => unsafe { frame.compressed(rest, None) },
+        None => unsafe { frame.compressed(rest, rest, None, Found::NONE).map(|_| ()) },
     }
 }

@@ -8,8 +8,8 @@
     reason = "shares and states are below 1024"
 )]
 
-use crate::zstd::encode::bits::BitWriter;
-use crate::zstd::encode::price::log2;
+use crate::zstd::encode::bits::{BitWriter, Unchecked};
+use crate::zstd::encode::price::{BIT, log2};
 
 /// More symbols than any alphabet coded here has.
 pub(super) const SYMBOLS: usize = 64;
@@ -35,32 +35,68 @@ impl Shares {
         let mut shares = Shares { log, of: [0; SYMBOLS] };
         let size = 1_i32 << log;
         let mut left = size;
-        for (share, &count) in shares.of.iter_mut().zip(counts) {
+        // One division for all: the fraction has 31 bits, or as many as the counts leave free.
+        let unit = (1_u64 << (log + 32)) / u64::from(total);
+        let mut most = (0, 0);
+        for (symbol, (share, &count)) in shares.of.iter_mut().zip(counts).enumerate() {
             if count > 0 {
-                let exact = (u64::from(count) << (log + 1)) / u64::from(total);
+                let exact = (u64::from(count) * unit) >> 31;
                 *share = (exact.div_ceil(2).max(1) as i16).min(size as i16 - 1);
                 left -= i32::from(*share);
+                most = most.max((*share, symbol));
             }
         }
-        shares.settle(counts, left);
+        // A few shares more or less make next to no difference to the symbol that has most.
+        if left.abs() <= i32::from(most.0) / 6 {
+            shares.of[most.1] += left as i16;
+        } else {
+            shares.settle(counts, left);
+        }
         shares
     }
 
     /// Gives or takes shares one by one, where it gains most or costs least.
     fn settle(&mut self, counts: &[u32; SYMBOLS], mut left: i32) {
-        while left != 0 {
-            let step = left.signum() as i16;
-            let mut best = (i64::MIN, 0);
-            for (symbol, (&share, &count)) in self.of.iter().zip(counts).enumerate() {
-                if count == 0 || share + step < 1 {
-                    continue;
-                }
-                let gain = i64::from(log2((share + step) as u32)) - i64::from(log2(share as u32));
-                best = best.max((gain * i64::from(count), symbol));
+        let step = left.signum() as i16;
+        let gain = |share: i16, count: u32| {
+            let bits = i64::from(log2((share + step) as u32)) - i64::from(log2(share as u32));
+            if share + step < 1 { i64::MIN } else { bits * i64::from(count) }
+        };
+        let mut gains = [(i64::MIN, 0); SYMBOLS];
+        let mut present = 0;
+        for (symbol, (&share, &count)) in self.of.iter().zip(counts).enumerate() {
+            if count > 0 {
+                gains[present] = (gain(share, count), symbol);
+                present += 1;
             }
-            self.of[best.1] += step;
+        }
+        while left != 0 {
+            let Some(best) = gains[..present].iter_mut().max() else { return };
+            let share = &mut self.of[best.1];
+            *share += step;
+            best.0 = gain(*share, counts[best.1]);
             left -= i32::from(step);
         }
+    }
+
+    /// What one occurrence of `symbol` costs, if it has a share.
+    #[inline(always)]
+    pub(super) fn price(&self, symbol: usize) -> Option<u32> {
+        match self.of[symbol] {
+            0 => None,
+            share => Some(self.log * BIT - log2(share.unsigned_abs().into())),
+        }
+    }
+
+    /// What symbols of these counts cost together, if all have a share.
+    pub(super) fn price_of(&self, counts: &[u32; SYMBOLS]) -> Option<u64> {
+        let mut sum = 0;
+        for (symbol, &count) in counts.iter().enumerate() {
+            if count > 0 {
+                sum += u64::from(count) * u64::from(self.price(symbol)?);
+            }
+        }
+        Some(sum)
     }
 
     /// Writes the description of the shares; `None` if it does not fit.
@@ -122,6 +158,11 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// For a single symbol: there is one state, and no bits.
+    pub(super) fn single() -> Self {
+        Table { states: [0; 1 << MAX_LOG], moves: [Move::default(); SYMBOLS], log: 0 }
+    }
+
     pub(super) fn new(shares: &Shares) -> Self {
         let size = 1_usize << shares.log;
         let mut table =
@@ -198,18 +239,26 @@ impl<'a> Coder<'a> {
     }
 
     /// Puts one more symbol in front.
+    ///
+    /// # Safety
+    ///
+    /// The symbol has a share in the table, or the table is that of a single symbol.
     #[inline(always)]
-    pub(super) fn put(&mut self, symbol: usize, out: &mut BitWriter<'_>) {
-        let step = self.table.moves[symbol & (SYMBOLS - 1)];
-        let bits = self.state.wrapping_add(step.bits) >> 16;
-        out.add(u64::from(self.state & ((1 << bits) - 1)), bits);
-        let place = ((self.state >> bits) as i32 + step.next) as usize & ((1 << MAX_LOG) - 1);
-        self.state = u32::from(self.table.states[place]);
+    pub(super) unsafe fn put(&mut self, symbol: usize, out: &mut Unchecked) {
+        // SAFETY: a symbol with a share is less than `SYMBOLS`. Its bits leave of the state a number
+        // from the share up to twice the share; with `next` it is one of its places in the table.
+        unsafe {
+            let step = self.table.moves.get_unchecked(symbol);
+            let bits = self.state.wrapping_add(step.bits) >> 16;
+            out.add(u64::from(self.state & ((1 << bits) - 1)), bits);
+            let place = (self.state >> bits).wrapping_add_signed(step.next) as usize;
+            self.state = u32::from(*self.table.states.get_unchecked(place));
+        }
     }
 
     /// Writes the state itself, from which a decoder begins.
     #[inline(always)]
-    pub(super) fn finish(self, out: &mut BitWriter<'_>) {
+    pub(super) fn finish(self, out: &mut Unchecked) {
         let log = self.table.log;
         out.add(u64::from(self.state & ((1 << log) - 1)), log);
     }

@@ -8,6 +8,7 @@
 use crate::runs::repeated_byte;
 use crate::zstd::encode::histogram::{Quarters, count_quarters, quarters, sum};
 use crate::zstd::encode::huffman::{Codes, describe, write_one, write_two};
+use crate::zstd::encode::sample::{UNIT, is_noise};
 
 /// Fewer literals than this are not coded with codes of their own.
 const FEW: usize = 48;
@@ -29,11 +30,14 @@ const HEADER: usize = 5;
 pub(super) struct Literals {
     known: Option<Codes>,
     new: Option<Codes>,
+    /// Codes have to gain one byte in `1 << gain_shift`.
+    gain_shift: u32,
 }
 
 impl Literals {
     /// Before the first block of a frame.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn reset(&mut self, gain_shift: u32) {
+        self.gain_shift = gain_shift;
         self.known = None;
         self.new = None;
     }
@@ -64,11 +68,14 @@ impl Literals {
         if let Some(byte) = repeated_byte(literals) {
             return write_plain(REPEATED, literals.len(), &[byte], dst);
         }
+        if counted.is_none() && literals.len() >= UNIT / 2 && is_noise(literals, self.gain_shift) {
+            return write_raw(literals, dst);
+        }
         let counts = counted.map_or_else(|| count_quarters(literals), Quarters::clone);
         let total = sum(&counts);
         // Codes would hardly gain anything where all bytes are about as frequent.
         let most = total.iter().max().copied().unwrap_or(0) as usize;
-        if most <= literals.len() / 256 + literals.len() / 2048 + 4 {
+        if most <= (literals.len() >> (self.gain_shift + 1)) + literals.len() / 256 + 4 {
             return write_raw(literals, dst);
         }
         let mut description = [0; 128];
@@ -85,7 +92,7 @@ impl Literals {
                 }
             }
         }
-        if best.is_none_or(|best| best + literals.len() / 256 + 2 > literals.len()) {
+        if best.is_none_or(|best| best + (literals.len() >> self.gain_shift) + 2 > literals.len()) {
             self.new = None;
             return write_raw(literals, dst);
         }

@@ -3,6 +3,9 @@
 /// `1 << BIT_SHIFT` steps make one bit.
 const BIT_SHIFT: u32 = 8;
 
+/// One bit.
+pub(super) const BIT: u32 = 1 << BIT_SHIFT;
+
 /// The binary logarithm of `number` in steps of 1/256; of zero as of one.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "the index is masked to the table's 256 entries")]
@@ -45,8 +48,6 @@ const fn fraction_table() -> [u8; 256] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const BIT: u32 = 1 << BIT_SHIFT;
 
     #[test]
     fn logarithms_are_rounded_to_a_step() {

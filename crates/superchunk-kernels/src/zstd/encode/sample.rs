@@ -16,6 +16,24 @@ pub(super) struct Sample {
     total: u32,
 }
 
+/// Whether codes would hardly gain more than one byte in `1 << gain_shift`.
+pub(super) fn is_noise(src: &[u8], gain_shift: u32) -> bool {
+    let mut sample = Sample::default();
+    for unit in src.chunks(UNIT) {
+        sample.add(&Sample::of(unit));
+        // Bytes that differ much here would be told in all of the source.
+        if sample.excess() > 3 * NOISE {
+            return false;
+        }
+    }
+    // A gain of so much makes the excess about 11 times the total, divided by `1 << gain_shift`.
+    sample.excess() < NOISE.max(255 + ((u64::from(sample.total) * 8) >> gain_shift))
+}
+
+/// The excess of bytes that are those of dice with 256 sides is 255 on average, and beyond this once
+/// in 300 000 times.
+const NOISE: u64 = 368;
+
 impl Default for Sample {
     fn default() -> Self {
         Sample { counts: [0; 256], total: 0 }
@@ -52,13 +70,9 @@ impl Sample {
         self.total += other.total;
     }
 
-    /// Whether the bytes could be those of dice with 256 sides, so that codes gain about 2 % at
-    /// most.
-    ///
-    /// The sum of squares, times 256 and divided by the total, exceeds the total by 255 on
-    /// average, and by 368 once in 300 000 times.
-    pub(super) fn is_flat(&self) -> bool {
+    /// The sum of squares, times 256 and divided by the total, less the total.
+    fn excess(&self) -> u64 {
         let squares: u32 = self.counts.iter().map(|&count| count * count).sum();
-        u64::from(squares) * 256 < u64::from(self.total + 368) * u64::from(self.total)
+        (u64::from(squares) * 256 / u64::from(self.total.max(1))).saturating_sub(self.total.into())
     }
 }

@@ -11,10 +11,17 @@ fn bound(len: usize) -> usize {
     len + len / 64 + 64
 }
 
+/// One of the ways to encode.
+type Way = fn(&mut Encoder, &[u8], &mut [u8]) -> Option<usize>;
+
+const CODES: Way = Encoder::compress_codes;
+const FAST: Way = Encoder::compress_fast;
+const WAYS: [Way; 2] = [CODES, FAST];
+
 /// Encodes and decodes; the frame.
-fn round_trip(encoder: &mut Encoder, src: &[u8]) -> Vec<u8> {
+fn round_trip(encoder: &mut Encoder, way: Way, src: &[u8]) -> Vec<u8> {
     let mut frame = vec![0; bound(src.len())];
-    let len = encoder.compress_codes(src, &mut frame).expect("the bound is enough");
+    let len = way(encoder, src, &mut frame).expect("the bound is enough");
     frame.truncate(len);
     let mut decoded = vec![0xA5; src.len()];
     let outcome = Decoder::default().decompress(&frame, &mut decoded);
@@ -90,7 +97,9 @@ fn all_kinds_come_back() {
     for number in 0..KINDS {
         for len in [0, 1, 2, 7, 16, 17, 63, 300, 1000, 4097, 16_384, 40_000, 131_073, 300_000] {
             let data = kind(number, len);
-            round_trip(&mut encoder, &data);
+            for way in WAYS {
+                round_trip(&mut encoder, way, &data);
+            }
         }
     }
 }
@@ -98,10 +107,28 @@ fn all_kinds_come_back() {
 #[test]
 fn all_short_lengths_come_back() {
     let mut encoder = Encoder::default();
-    for number in [2, 3, 6, 8, 9] {
-        let data = kind(number, 700);
+    for number in 0..KINDS {
+        let data = kind(number, 400);
         for len in 0..data.len() {
-            round_trip(&mut encoder, &data[..len]);
+            for way in WAYS {
+                round_trip(&mut encoder, way, &data[..len]);
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_different_kinds_come_back() {
+    let mut encoder = Encoder::default();
+    let mut dice = Dice(1);
+    for _ in 0..40 {
+        let mut data = Vec::new();
+        for _ in 0..1 + dice.roll() % 8 {
+            let number = dice.roll() as usize % KINDS;
+            data.extend(kind(number, dice.roll() as usize % 40_000));
+        }
+        for way in WAYS {
+            round_trip(&mut encoder, way, &data);
         }
     }
 }
@@ -112,8 +139,10 @@ fn what_was_encoded_before_makes_no_difference() {
     for len in [100, 20_000, 70_000, 200_000, 5000] {
         for number in 0..KINDS {
             let data = kind(number, len);
-            let fresh = round_trip(&mut Encoder::default(), &data);
-            assert!(round_trip(&mut used, &data) == fresh, "{number}, {len}");
+            for way in WAYS {
+                let fresh = round_trip(&mut Encoder::default(), way, &data);
+                assert!(round_trip(&mut used, way, &data) == fresh, "{number}, {len}");
+            }
         }
     }
 }
@@ -124,15 +153,17 @@ fn what_does_not_fit_is_refused_and_nothing_else() {
     for number in 0..KINDS {
         for len in [0, 5, 600, 20_000, 140_000] {
             let data = kind(number, len);
-            let frame = round_trip(&mut encoder, &data);
-            let cuts = [0, 1, 4, 5, 9, 13, frame.len() / 2, frame.len().saturating_sub(9)];
-            for room in cuts.into_iter().chain([frame.len() - 1]).filter(|&r| r < frame.len()) {
-                let mut dst = vec![0; room];
-                assert_eq!(encoder.compress_codes(&data, &mut dst), None, "{number} {room}");
+            for way in WAYS {
+                let frame = round_trip(&mut encoder, way, &data);
+                let cuts = [0, 1, 4, 5, 9, 13, frame.len() / 2, frame.len().saturating_sub(9)];
+                for room in cuts.into_iter().chain([frame.len() - 1]).filter(|&r| r < frame.len()) {
+                    let mut dst = vec![0; room];
+                    assert_eq!(way(&mut encoder, &data, &mut dst), None, "{number} {room}");
+                }
+                let mut exact = vec![0; frame.len()];
+                assert_eq!(way(&mut encoder, &data, &mut exact), Some(frame.len()));
+                assert!(exact == frame, "{number}: the room makes a difference");
             }
-            let mut exact = vec![0; frame.len()];
-            assert_eq!(encoder.compress_codes(&data, &mut exact), Some(frame.len()));
-            assert!(exact == frame, "{number}: the room makes a difference");
         }
     }
 }
@@ -140,12 +171,35 @@ fn what_does_not_fit_is_refused_and_nothing_else() {
 #[test]
 fn lengths_are_what_they_should_be() {
     let mut encoder = Encoder::default();
-    let mut len = |number| round_trip(&mut encoder, &kind(number, 65_536)).len();
-    // A run is a block of one byte; noise is stored.
-    assert_eq!(len(0), 4 + 1 + 2 + 4);
-    assert!(len(1) <= 65_536 + 4 + 1 + 2 + 3 * 4);
+    let mut len = |way, number| round_trip(&mut encoder, way, &kind(number, 65_536)).len();
+    for way in WAYS {
+        // A run is a block of one byte; noise is stored.
+        assert_eq!(len(way, 0), 4 + 1 + 2 + 4);
+        assert!(len(way, 1) <= 65_536 + 4 + 1 + 2 + 3 * 4);
+    }
     // Five symbols take 2.4 bits each.
-    assert!(len(2) < 65_536 * 25 / 80);
+    assert!(len(CODES, 2) < 65_536 * 25 / 80);
+    assert!(len(FAST, 2) < 65_536 * 32 / 80);
+    // What comes again is found: words of 60, copies of up to 200 bytes, one piece of 5000 bytes.
+    assert!(len(FAST, 8) < len(CODES, 8) * 2 / 3);
+    assert!(len(FAST, 9) < len(CODES, 9) / 4);
+    assert!(len(FAST, 11) < 5000 + 200);
+}
+
+#[test]
+fn a_match_is_found_at_every_distance_and_length() {
+    let mut encoder = Encoder::default();
+    for distance in (1..40).chain([64, 255, 256, 1000, 65_000]) {
+        for length in (10..70).chain([127, 128, 131, 132, 300, 5000]) {
+            let mut data = kind(1, distance.max(20));
+            let first = data.len() - distance;
+            for i in first..first + length {
+                data.push(data[i]);
+            }
+            data.extend(kind(14, 30));
+            round_trip(&mut encoder, FAST, &data);
+        }
+    }
 }
 
 #[test]

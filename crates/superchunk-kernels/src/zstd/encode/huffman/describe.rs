@@ -9,7 +9,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "a weight is below 12, and positions below lengths")]
 
-use crate::zstd::encode::bits::BitWriter;
+use crate::zstd::encode::bits::Unchecked;
 use crate::zstd::encode::fse::{Coder, SYMBOLS, Shares, Table};
 use crate::zstd::encode::huffman::Codes;
 
@@ -29,9 +29,17 @@ pub(in crate::zstd::encode) fn describe(codes: &Codes, dst: &mut [u8]) -> Option
         *weight = if length == 0 { 0 } else { above - length };
     }
     let weights = &weights[..last];
+    let mut counts = [0_u32; SYMBOLS];
+    for (count, &number) in
+        counts.iter_mut().skip(1).zip(codes.numbers[1..].iter().take(codes.longest as usize).rev())
+    {
+        *count = number;
+    }
+    counts[usize::from(above - codes.lengths[last])] -= 1;
+    counts[0] = u32::try_from(last).ok()? - counts.iter().sum::<u32>();
     let mut coded = [0; LONGEST + 8];
     let plain = 1 + weights.len().div_ceil(2);
-    let len = match code_weights(weights, &mut coded[1..]) {
+    let len = match code_weights(weights, &counts, &mut coded[1..]) {
         Some(len) if len < 128 && (1 + len < plain || weights.len() > 128) => {
             coded[0] = u8::try_from(len).ok()?;
             1 + len
@@ -54,29 +62,58 @@ fn write_plain(weights: &[u8], dst: &mut [u8]) -> Option<usize> {
     Some(1 + weights.len().div_ceil(2))
 }
 
-/// Writes weights with two coding states that take turns.
-fn code_weights(weights: &[u8], dst: &mut [u8]) -> Option<usize> {
-    let mut counts = [0_u32; SYMBOLS];
-    for &weight in weights {
-        counts[usize::from(weight)] += 1;
-    }
+/// Writes weights, of which there are so many of each, with two coding states that take turns.
+fn code_weights(weights: &[u8], counts: &[u32; SYMBOLS], dst: &mut [u8]) -> Option<usize> {
     let total = u32::try_from(weights.len()).ok()?;
     if total < 3 || counts.contains(&total) {
         return None;
     }
-    let shares = Shares::of_counts(&counts, total, WEIGHT_LOG);
+    let shares = Shares::of_counts(counts, total, WEIGHT_LOG);
     let begin = shares.describe(dst)?;
-    let table = Table::new(&shares);
-    let mut out = BitWriter::new(dst.get_mut(begin..)?);
-    let (front, last) = weights.split_at(weights.len() - 2);
-    let mut this = Coder::new(&table, usize::from(last[0]));
-    let mut other = Coder::new(&table, usize::from(last[1]));
-    for &weight in front.iter().rev() {
-        core::mem::swap(&mut this, &mut other);
-        this.put(usize::from(weight), &mut out);
-        out.flush();
+    let len = write_weights(&Table::new(&shares), weights, dst.get_mut(begin..)?)?;
+    Some(begin + len)
+}
+
+/// Writes the weights as codes, the last first.
+fn write_weights(table: &Table, weights: &[u8], dst: &mut [u8]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if crate::cpu::isa().has_avx2() {
+        // SAFETY: AVX2 is reported only together with BMI2.
+        return unsafe { write_weights_bmi2(table, weights, dst) };
     }
-    other.finish(&mut out);
-    this.finish(&mut out);
-    Some(begin + out.finish_marked()?)
+    write_weights_body(table, weights, dst)
+}
+
+/// # Safety
+///
+/// The processor has BMI2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2")]
+unsafe fn write_weights_bmi2(table: &Table, weights: &[u8], dst: &mut [u8]) -> Option<usize> {
+    write_weights_body(table, weights, dst)
+}
+
+#[inline(always)]
+fn write_weights_body(table: &Table, weights: &[u8], dst: &mut [u8]) -> Option<usize> {
+    // At most 6 bits for each of 255, and the states, the mark, a store.
+    let mut room = [0_u8; 255 * 6 / 8 + 16];
+    let mut out = Unchecked { at: room.as_mut_ptr(), pending: 0, count: 0 };
+    let (front, last) = weights.split_at(weights.len() - 2);
+    let mut this = Coder::new(table, usize::from(last[0]));
+    let mut other = Coder::new(table, usize::from(last[1]));
+    // SAFETY: there is room for all weights; at most 7 bits wait, and 7 weights have 42.
+    let len = unsafe {
+        for &weight in front.iter().rev() {
+            core::mem::swap(&mut this, &mut other);
+            this.put(usize::from(weight), &mut out);
+            out.flush();
+        }
+        other.finish(&mut out);
+        this.finish(&mut out);
+        out.add(1, 1);
+        out.flush();
+        out.at.offset_from_unsigned(room.as_ptr()) + usize::from(out.count > 0)
+    };
+    dst.get_mut(..len)?.copy_from_slice(&room[..len]);
+    Some(len)
 }

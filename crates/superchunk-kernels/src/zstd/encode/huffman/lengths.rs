@@ -9,26 +9,18 @@ const WHOLE: u32 = 1 << MAX_BITS;
 
 /// The length of each byte's code; 0 where the count is 0. Two counts at least are not zero, and
 /// none is more than 24 bits long.
-pub(super) fn lengths(counts: &[u32; 256]) -> [u8; 256] {
-    // Count and byte in one number each, rare ones first.
+pub(super) fn lengths(counts: &[u32; 256], most: u32) -> [u8; 256] {
     let mut sorted = [0_u32; 256];
-    let mut present = 0;
-    for (byte, &count) in (0_u32..).zip(counts) {
-        if count > 0 {
-            sorted[present] = count << 8 | byte;
-            present += 1;
-        }
-    }
+    let present = sort(counts, &mut sorted);
     let sorted = &mut sorted[..present];
-    sorted.sort_unstable();
     let mut depths = [0_u32; 256];
     let depths = &mut depths[..present];
     for (depth, &entry) in depths.iter_mut().zip(sorted.iter()) {
         *depth = entry >> 8;
     }
     huffman_depths(depths);
-    if depths[0] > MAX_BITS {
-        limit(depths, sorted);
+    if depths[0] > most {
+        limit(depths, sorted, most);
     }
     let mut lengths = [0; 256];
     for (&depth, &entry) in depths.iter().zip(sorted.iter()) {
@@ -37,6 +29,32 @@ pub(super) fn lengths(counts: &[u32; 256]) -> [u8; 256] {
         lengths[(entry & 255) as usize] = depth;
     }
     lengths
+}
+
+/// Counts below this are told apart at once.
+const SMALL: usize = 256;
+
+/// Count and byte in one number each, rare ones first; how many they are.
+fn sort(counts: &[u32; 256], sorted: &mut [u32; 256]) -> usize {
+    let mut places = [0_u16; SMALL];
+    for &count in counts {
+        places[(count as usize).min(SMALL - 1)] += 1;
+    }
+    places[0] = 0;
+    let mut end = 0;
+    for place in &mut places {
+        (*place, end) = (end, end + *place);
+    }
+    for (byte, &count) in (0_u32..).zip(counts) {
+        if count > 0 {
+            let place = &mut places[(count as usize).min(SMALL - 1)];
+            sorted[usize::from(*place) & 255] = count << 8 | byte;
+            *place += 1;
+        }
+    }
+    let large = usize::from(places[SMALL - 2]);
+    sorted[large..usize::from(end)].sort_unstable();
+    usize::from(end)
 }
 
 /// Turns counts, in rising order, into the depths of their leaves, in the same place.
@@ -85,21 +103,21 @@ fn huffman_depths(a: &mut [u32]) {
     }
 }
 
-/// Makes all depths at most 11: those that are deeper come up, and others go down for it, where a
+/// Makes all depths at most `most`: those that are deeper come up, and others go down for it, where a
 /// unit of space costs the fewest bits. What was paid too much is given back.
-fn limit(depths: &mut [u32], sorted: &[u32]) {
+fn limit(depths: &mut [u32], sorted: &[u32], most: u32) {
     let mut used = 0;
     for depth in depths.iter_mut() {
-        *depth = (*depth).min(MAX_BITS);
+        *depth = (*depth).min(most);
         used += WHOLE >> *depth;
     }
     while used > WHOLE {
         let mut best = (u32::MAX, 0);
-        for depth in 1..MAX_BITS {
+        for depth in 1..most {
             // Depths fall as counts rise: the first of a depth is the rarest.
             let first = depths.partition_point(|&other| other > depth);
             if depths.get(first) == Some(&depth) {
-                let price = ((sorted[first] >> 8) << 6) >> (MAX_BITS - 1 - depth);
+                let price = ((sorted[first] >> 8) << 6) >> (most - 1 - depth);
                 best = best.min((price, first));
             }
         }
@@ -117,19 +135,19 @@ fn limit(depths: &mut [u32], sorted: &[u32]) {
             }
         }
         if used == before {
-            return flatten(depths, sorted);
+            return flatten(depths, sorted, most);
         }
     }
 }
 
-/// Makes counts more alike until no depth is more than 11.
-fn flatten(depths: &mut [u32], sorted: &[u32]) {
+/// Makes counts more alike until no depth is more than `most`.
+fn flatten(depths: &mut [u32], sorted: &[u32], most: u32) {
     for shift in 0..32 {
         for (depth, &entry) in depths.iter_mut().zip(sorted) {
             *depth = (entry >> 8 >> shift).max(1);
         }
         huffman_depths(depths);
-        if depths[0] <= MAX_BITS {
+        if depths[0] <= most {
             return;
         }
     }
@@ -156,7 +174,7 @@ mod tests {
         for number in 2..=256 {
             for factor in [1.0, 0.99, 0.9, 0.7, 0.5, 0.3] {
                 for scale in [1.0, 50.0, 3000.0, 100_000.0] {
-                    let lengths = lengths(&counts(number, factor, scale));
+                    let lengths = lengths(&counts(number, factor, scale), MAX_BITS);
                     let used: u32 =
                         lengths.iter().filter(|&&l| l > 0).map(|&l| WHOLE >> u32::from(l)).sum();
                     assert!(lengths.iter().all(|&length| u32::from(length) <= MAX_BITS));
@@ -171,7 +189,7 @@ mod tests {
     fn frequent_bytes_have_short_codes() {
         let mut counts = [0; 256];
         (counts[3], counts[5], counts[9], counts[200]) = (100, 50, 20, 10);
-        let lengths = lengths(&counts);
+        let lengths = lengths(&counts, MAX_BITS);
         assert_eq!([lengths[3], lengths[5], lengths[9], lengths[200], lengths[0]], [1, 2, 3, 3, 0]);
     }
 
@@ -179,7 +197,7 @@ mod tests {
     fn flat_counts_are_always_enough() {
         let sorted: [u32; 22] = core::array::from_fn(|i| (1 << i) << 8);
         let mut depths = [0; 22];
-        flatten(&mut depths, &sorted);
+        flatten(&mut depths, &sorted, MAX_BITS);
         assert!(depths.iter().all(|&depth| depth <= MAX_BITS));
         assert_eq!(depths.iter().map(|&depth| WHOLE >> depth).sum::<u32>(), WHOLE);
     }

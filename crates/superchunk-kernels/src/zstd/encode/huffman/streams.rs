@@ -7,6 +7,11 @@
 
 use crate::copy::{copy_exact, store_8};
 use crate::zstd::encode::huffman::{Codes, MAX_BITS};
+#[cfg(target_arch = "x86_64")]
+use {
+    crate::cpu::Isa,
+    crate::zstd::encode::huffman::wide::{self, Lane},
+};
 
 /// The most bytes that are coded between two stores. With 7 bits left over, their codes take at
 /// most 57 bits.
@@ -74,10 +79,39 @@ unsafe fn write_pair(codes: &Codes, src: [&[u8]; 2], dst: [*mut u8; 2]) {
     // SAFETY: the caller's promise; AVX2 is reported only together with BMI2.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        if crate::cpu::isa().has_avx2() {
-            return write_pair_bmi2(codes, src, dst);
+        match crate::cpu::isa() {
+            Isa::Avx512 => return write_pair_avx512(codes, src, dst),
+            Isa::Avx2 => return write_pair_bmi2(codes, src, dst),
+            _ => (),
         }
         write_pair_body(codes, src, dst);
+    }
+}
+
+/// # Safety
+///
+/// As [`write_pair`], and the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+unsafe fn write_pair_avx512(codes: &Codes, src: [&[u8]; 2], dst: [*mut u8; 2]) {
+    // SAFETY: the caller's promise; AVX-512 is reported only together with BMI2. Each code has a
+    // bit at least, so that those of the tail have 8 bytes. What is left is written behind.
+    unsafe {
+        let mut lanes = dst.map(|at| Lane { pending: 0, count: 0, at });
+        let [a_rest, b_rest] = wide::write(codes, src, TAIL, &mut lanes);
+        let [a, b] = lanes.map(Stream::of);
+        finish_pair_bmi2(codes, [a, b], [a_rest, b_rest]);
+    }
+}
+
+/// # Safety
+///
+/// As [`Stream::finish`], and the processor has BMI2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2")]
+unsafe fn finish_pair_bmi2(codes: &Codes, streams: [Stream; 2], rest: [&[u8]; 2]) {
+    for (stream, rest) in streams.into_iter().zip(rest) {
+        // SAFETY: the caller's promise; 7 bits and 4 codes take 57 bits at most.
+        unsafe { stream.finish::<4>(codes, rest) };
     }
 }
 
@@ -149,6 +183,13 @@ struct Stream {
 }
 
 impl Stream {
+    /// Goes on where the wide way ends.
+    #[cfg(target_arch = "x86_64")]
+    fn of(lane: Lane) -> Self {
+        let word = lane.pending.rotate_right((lane.count & 7) as u32);
+        Stream { word, count: lane.count, at: lane.at }
+    }
+
     #[inline(always)]
     #[expect(clippy::indexing_slicing, reason = "a byte indexes 256 entries")]
     #[expect(clippy::cast_possible_truncation, reason = "only the low 6 bits of a shift count")]
@@ -197,8 +238,10 @@ impl Stream {
         let mut room = [0_u8; TAIL_ROOM];
         let target = self.at;
         self.at = room.as_mut_ptr();
-        for &byte in rest.iter().rev() {
-            self.put(codes, byte);
+        for step in rest.rchunks(STEP) {
+            for &byte in step.iter().rev() {
+                self.put(codes, byte);
+            }
             // SAFETY: `room` is long enough for the tail, and for a store at its end.
             unsafe { self.flush() };
         }
@@ -209,6 +252,56 @@ impl Stream {
             store_8(self.at, self.word.wrapping_shr((self.count as u32 & 0xFF).wrapping_neg()));
             let written = self.at.offset_from_unsigned(room.as_ptr());
             copy_exact(room.as_ptr(), target, written + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// Bytes of which some are more frequent, the more so the larger the power.
+    fn uneven(len: usize, power: u32) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut roll = || {
+            state =
+                state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+            (state >> 40) % 256
+        };
+        (0..len).map(|_| u8::try_from((0..power).map(|_| roll()).min().unwrap()).unwrap()).collect()
+    }
+
+    fn counts(src: &[u8]) -> [u32; 256] {
+        let mut counts = [0; 256];
+        src.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+        counts
+    }
+
+    #[test]
+    fn every_way_writes_the_same_streams() {
+        for power in [1, 2, 3, 5, 9, 30] {
+            let data = uneven(3000, power);
+            let codes = Codes::of_counts(&counts(&data));
+            for (a, b) in
+                [(10, 9), (63, 64), (65, 200), (127, 128), (129, 127), (700, 690), (1500, 1400)]
+            {
+                let src = [&data[..a], &data[a..a + b]];
+                let bits = src.map(|src| codes.bits_of(&counts(src)).expect("all have codes"));
+                let len = bits.map(|bits| stream_len(bits).expect("short"));
+                let mut dst = vec![0; len[0] + len[1] + 9];
+                // SAFETY: the streams have so many bits.
+                let written = unsafe { write_two(&codes, src, bits, &mut dst) };
+                assert_eq!(written, Some(len));
+                let mut plain = vec![0; len[0] + len[1] + 9];
+                let (first, second) = plain.split_at_mut(len[0]);
+                // SAFETY: each stream has as much room as it has bytes; 4 codes and 7 bits take 57.
+                unsafe {
+                    write_pair_by::<4>(&codes, src, [first.as_mut_ptr(), second.as_mut_ptr()])
+                };
+                assert_eq!(dst, plain, "{power}: {a}, {b}");
+            }
         }
     }
 }

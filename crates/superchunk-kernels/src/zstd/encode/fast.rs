@@ -1,0 +1,140 @@
+//! Frames with matches, found quickly.
+//!
+//! Of a short input all positions fit 16 bits, so that the table of the search takes 16 KiB: it
+//! and the input stay in the fastest cache.
+
+use alloc::vec::Vec;
+
+use crate::runs::repeated_byte;
+use crate::zstd::encode::block::{Frame, MAX_BLOCK};
+use crate::zstd::encode::parsed::Parsed;
+use crate::zstd::encode::sample::{UNIT, is_noise};
+use crate::zstd::encode::search::{Block, FIRST_DISTANCES, search};
+
+/// A byte in 64 is the least gain for which a decoder is given the work of decoding.
+pub(super) const GAIN_SHIFT: u32 = 6;
+
+/// Inputs up to this length have positions of 16 bits.
+const SHORT_INPUT: usize = 1 << 16;
+
+/// The sizes of the tables, and how many bytes are hashed.
+const SHORT_BITS: u32 = 13;
+const LONG_BITS: u32 = 14;
+const KEY: u32 = 6;
+
+/// The working memory of the fast way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fast {
+    short: Vec<u16>,
+    long: Vec<u32>,
+    parsed: Parsed,
+}
+
+impl Fast {
+    /// Adds `src`, whose length fits 32 bits, to the frame.
+    pub(super) fn write(&mut self, src: &[u8], frame: &mut Frame<'_>) -> Option<()> {
+        let mut distances = FIRST_DISTANCES;
+        self.clear_table(src.len());
+        let mut begin = 0;
+        while begin < src.len() {
+            let end = src.len().min(begin + MAX_BLOCK);
+            let block = Block { input: src, begin, end };
+            distances = self.write_block(block, distances, frame)?;
+            begin = end;
+        }
+        Some(())
+    }
+
+    /// Adds a block to the frame; returns the distances behind it.
+    fn write_block(
+        &mut self,
+        block: Block<'_>,
+        before: [usize; 2],
+        frame: &mut Frame<'_>,
+    ) -> Option<[usize; 2]> {
+        let part = block.input.get(block.begin..block.end)?;
+        if let Some(byte) = repeated_byte(part) {
+            frame.run(byte, part.len())?;
+            return Some(before);
+        }
+        let mut distances = before;
+        // SAFETY: the block lies in the input, for which the table was made. It holds positions of
+        // earlier blocks, from which the distances are.
+        unsafe { self.search(block, &mut distances) };
+        let found = self.parsed.found();
+        let all_literals = found.sequences.is_empty();
+        if all_literals && part.len() >= UNIT / 2 && is_noise(part, GAIN_SHIFT) {
+            frame.raw(part)?;
+            return Some(before);
+        }
+        let literals = if all_literals { part } else { self.parsed.literals() };
+        // SAFETY: nothing was counted before.
+        let compressed = unsafe { frame.compressed(part, literals, None, found)? };
+        Some(if compressed { distances } else { before })
+    }
+
+    /// Makes the table for an input of so many bytes empty.
+    fn clear_table(&mut self, len: usize) {
+        if len <= SHORT_INPUT {
+            self.short.clear();
+            self.short.resize(1 << SHORT_BITS, 0);
+        } else {
+            self.long.clear();
+            self.long.resize(1 << LONG_BITS, 0);
+        }
+    }
+
+    /// Takes a block apart.
+    ///
+    /// # Safety
+    ///
+    /// As [`search`], with the table that was made for the length of the input.
+    unsafe fn search(&mut self, block: Block<'_>, distances: &mut [usize; 2]) {
+        let Fast { short, long, parsed } = self;
+        // SAFETY: the caller's promise; AVX2 is reported only together with BMI2.
+        unsafe {
+            #[cfg(target_arch = "x86_64")]
+            if crate::cpu::isa().has_avx2() {
+                if block.input.len() <= SHORT_INPUT {
+                    return search_short_bmi2(short, block, distances, parsed);
+                }
+                return search_long_bmi2(long, block, distances, parsed);
+            }
+            if block.input.len() <= SHORT_INPUT {
+                search::<u16, SHORT_BITS, KEY>(short, block, distances, parsed);
+            } else {
+                search::<u32, LONG_BITS, KEY>(long, block, distances, parsed);
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`search`], and the processor has AVX2 and BMI2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn search_short_bmi2(
+    table: &mut [u16],
+    block: Block<'_>,
+    distances: &mut [usize; 2],
+    parsed: &mut Parsed,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { search::<u16, SHORT_BITS, KEY>(table, block, distances, parsed) };
+}
+
+/// # Safety
+///
+/// As [`search`], and the processor has AVX2 and BMI2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn search_long_bmi2(
+    table: &mut [u32],
+    block: Block<'_>,
+    distances: &mut [usize; 2],
+    parsed: &mut Parsed,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { search::<u32, LONG_BITS, KEY>(table, block, distances, parsed) };
+}

@@ -1,0 +1,303 @@
+//! The fast search: two positions a step, longer strides where nothing is found.
+//!
+//! A table remembers for each hash of some bytes the last position that had it. Beside the two
+//! positions that are looked up, a third one is compared with what stands the last distance before.
+
+use core::hint::select_unpredictable;
+
+use crate::common::{common_before, common_length};
+use crate::copy::{load_4, load_8};
+use crate::zstd::encode::parsed::{MIN_MATCH, Parsed};
+
+/// The stride grows by one after so many bytes without a match.
+const PATIENCE: usize = 128;
+
+/// What a position is stored as.
+pub(super) trait Entry: Copy {
+    fn of(at: usize) -> Self;
+    fn position(self) -> usize;
+}
+
+impl Entry for u16 {
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "only positions of short inputs are stored"
+    )]
+    fn of(at: usize) -> Self {
+        at as u16
+    }
+
+    #[inline(always)]
+    fn position(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Entry for u32 {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "positions fit 32 bits")]
+    fn of(at: usize) -> Self {
+        at as u32
+    }
+
+    #[inline(always)]
+    fn position(self) -> usize {
+        self as usize
+    }
+}
+
+/// The last distance and the one before, as a frame begins with.
+pub(super) const FIRST_DISTANCES: [usize; 2] = [1, 4];
+
+/// The bytes from `begin` to `end` of an input.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub(super) input: &'a [u8],
+    pub(super) begin: usize,
+    pub(super) end: usize,
+}
+
+/// A match that was found.
+enum Found {
+    /// At a place, of the last distance; where the 8 bytes there differ.
+    Repeated(usize, u64),
+    /// At a place, at an earlier place; where the 8 bytes there differ.
+    Earlier(usize, usize, u64),
+    Nothing,
+}
+
+/// Takes the block apart; matches may go back to all of the input before.
+///
+/// # Safety
+///
+/// * `begin <= end <= input.len()`; all positions fit `T`.
+/// * The table has `1 << BITS` entries, all of them positions before `begin`, or zero.
+/// * `distances` are those of the matches before, or [`FIRST_DISTANCES`].
+#[inline(always)]
+pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32>(
+    table: &mut [T],
+    block: Block<'_>,
+    distances: &mut [usize; 2],
+    parsed: &mut Parsed,
+) {
+    let Block { input, begin, end } = block;
+    let base = input.as_ptr();
+    let table = table.as_mut_ptr();
+    let mut sink = parsed.begin(end - begin);
+    let mut anchor = begin;
+    let mut at = begin.max(1);
+    let [mut last, mut second] = *distances;
+    // Where 8 bytes of the block are left.
+    let limit = end.saturating_sub(8);
+    // SAFETY: positions up to `limit` are looked up, where 8 bytes can be read; what the table
+    // holds lies before them, as do the places one of the distances before.
+    unsafe {
+        while at < limit {
+            let looked_up;
+            match find::<T, BITS, KEY>(table, base, at, last, limit) {
+                Found::Nothing => break,
+                Found::Repeated(place, difference) => {
+                    at = match_end(base, place, last, difference, end);
+                    looked_up = place - 2;
+                    // At least one literal stays before it: else the distance had another name.
+                    let begin =
+                        place - usize::from(*base.add(place - 1) == *base.add(place - 1 - last));
+                    sink.push(input, anchor, begin, 1, at - begin);
+                }
+                Found::Earlier(place, earlier, difference) => {
+                    let distance = place - earlier;
+                    at = match_end(base, place, distance, difference, end);
+                    looked_up = place;
+                    let begin = place - same_before(base, anchor, place, distance);
+                    (last, second) = (distance, last);
+                    sink.push(input, anchor, begin, offset_of(distance), at - begin);
+                }
+            }
+            anchor = at;
+            if at < limit {
+                enter::<T, BITS, KEY>(table, base, looked_up + 1);
+                enter::<T, BITS, KEY>(table, base, looked_up + 2);
+                enter::<T, BITS, KEY>(table, base, at - 2);
+            }
+            while at < limit && load_4(base.add(at)) == load_4(base.add(at - second)) {
+                enter::<T, BITS, KEY>(table, base, at);
+                let rest = at + MIN_MATCH;
+                at = rest + common_length(base, rest, second, end);
+                (last, second) = (second, last);
+                sink.push(input, anchor, anchor, 1, at - anchor);
+                anchor = at;
+            }
+        }
+        sink.finish(input, anchor, end);
+    }
+    *distances = [last, second];
+}
+
+/// Where the match at `at` ends, whose first 8 bytes differ so.
+///
+/// # Safety
+///
+/// As [`long_common`], and 8 bytes can be read at `at`.
+#[inline(always)]
+unsafe fn match_end(
+    base: *const u8,
+    at: usize,
+    distance: usize,
+    difference: u64,
+    limit: usize,
+) -> usize {
+    let second = at + 8;
+    // SAFETY: the caller's promise; 8 bytes more are read where they lie before `limit`.
+    unsafe {
+        if second + 8 > limit {
+            if difference != 0 {
+                return at + (difference.trailing_zeros() / 8) as usize;
+            }
+            return second + long_common(base, second, distance, limit);
+        }
+        // Whether the first 8 bytes are alike is hard to foresee: no branch depends on it.
+        let next = load_8(base.add(second)) ^ load_8(base.add(second - distance));
+        let differs = difference != 0;
+        let (from, difference) = select_unpredictable(differs, (at, difference), (second, next));
+        if difference != 0 {
+            return from + (difference.trailing_zeros() / 8) as usize;
+        }
+        second + 8 + long_common(base, second + 8, distance, limit)
+    }
+}
+
+/// How many bytes from `at` on equal those `distance` before, up to `limit`: probably many.
+///
+/// # Safety
+///
+/// `at <= limit`, `limit` lies in the input that begins at `base`, and `distance <= at`.
+#[inline(always)]
+unsafe fn long_common(base: *const u8, at: usize, distance: usize, limit: usize) -> usize {
+    let mut end = at;
+    // SAFETY: each read ends at or before `limit`, and the other side lies before it.
+    unsafe {
+        let differ = |end: usize| load_8(base.add(end)) != load_8(base.add(end - distance));
+        if end + 16 <= limit && !differ(end) && !differ(end + 8) {
+            end += 16;
+            while end + 32 <= limit {
+                let here = base.add(end).cast::<[u8; 32]>().read();
+                if here != base.add(end - distance).cast::<[u8; 32]>().read() {
+                    break;
+                }
+                end += 32;
+            }
+        }
+        end - at + common_length(base, end, distance, limit)
+    }
+}
+
+/// Looks from `at` on for a match.
+///
+/// # Safety
+///
+/// As [`search`]; `0 < at < limit`, `last` is a distance that was used before `at`.
+#[inline(always)]
+unsafe fn find<T: Entry, const BITS: u32, const KEY: u32>(
+    table: *mut T,
+    base: *const u8,
+    mut at: usize,
+    last: usize,
+    limit: usize,
+) -> Found {
+    let mut stride = 2;
+    // SAFETY: the caller's promise; nothing is read behind `limit + 8`.
+    unsafe {
+        let mut word = load_8(base.add(at));
+        loop {
+            let end = (at + PATIENCE).min((limit + 1).saturating_sub(stride));
+            while at < end {
+                let third = at + stride;
+                let earlier = replace::<T, BITS, KEY>(table, word, at);
+                let third_word = load_8(base.add(third));
+                let difference = third_word ^ load_8(base.add(third - last));
+                if difference & 0xFFFF_FFFF == 0 {
+                    return Found::Repeated(third, difference);
+                }
+                let difference = word ^ load_8(base.add(earlier));
+                if difference & 0xFFFF_FFFF == 0 {
+                    return Found::Earlier(at, earlier, difference);
+                }
+                at += 1;
+                let second_word = load_8(base.add(at));
+                let earlier = replace::<T, BITS, KEY>(table, second_word, at);
+                let difference = second_word ^ load_8(base.add(earlier));
+                if difference & 0xFFFF_FFFF == 0 {
+                    return Found::Earlier(at, earlier, difference);
+                }
+                at = third;
+                word = third_word;
+            }
+            if at + stride > limit {
+                return Found::Nothing;
+            }
+            stride += 1;
+        }
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "positions fit 32 bits")]
+fn offset_of(distance: usize) -> u32 {
+    distance as u32 + 3
+}
+
+/// How many bytes before `at` equal those `distance` before, down to `low`.
+///
+/// # Safety
+///
+/// `low <= at`, `at` lies in the input that begins at `base`, and `distance <= at`.
+#[inline(always)]
+unsafe fn same_before(base: *const u8, low: usize, at: usize, distance: usize) -> usize {
+    let most = (at - low).min(at - distance);
+    // SAFETY: 8 bytes are read where 8 bytes lie before both places.
+    unsafe {
+        if at - distance >= 8 {
+            let difference = load_8(base.add(at - 8)) ^ load_8(base.add(at - distance - 8));
+            let same = ((difference.leading_zeros() / 8) as usize).min(most);
+            if same < 8 {
+                return same;
+            }
+        }
+        common_before(base, low, at, distance)
+    }
+}
+
+/// Enters a position, where `word` is read, and returns the one that was there before.
+///
+/// # Safety
+///
+/// The table has `1 << BITS` entries, and `at` fits them.
+#[inline(always)]
+unsafe fn replace<T: Entry, const BITS: u32, const KEY: u32>(
+    table: *mut T,
+    word: u64,
+    at: usize,
+) -> usize {
+    let slot = word.wrapping_mul(0x9FB2_1C65_1E98_DF25 << (64 - 8 * KEY)) >> (64 - BITS);
+    // SAFETY: the caller's promise; a hash is less than the number of entries.
+    #[expect(clippy::cast_possible_truncation, reason = "a slot has at most 14 bits")]
+    unsafe {
+        table.add(slot as usize).replace(T::of(at)).position()
+    }
+}
+
+/// Enters a position.
+///
+/// # Safety
+///
+/// As [`replace`], and 8 bytes can be read at `at`.
+#[inline(always)]
+unsafe fn enter<T: Entry, const BITS: u32, const KEY: u32>(
+    table: *mut T,
+    base: *const u8,
+    at: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { replace::<T, BITS, KEY>(table, load_8(base.add(at)), at) };
+}
