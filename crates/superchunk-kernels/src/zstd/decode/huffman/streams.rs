@@ -73,7 +73,7 @@ const FEWEST_OF_FOUR: usize = 6;
 /// With fewer literals it takes longer to join halves than they save.
 const WORTH_HALVES: usize = 3000;
 /// As [`WORTH_HALVES`], where look-ups find pairs and there are fewer of them to wait for.
-const WORTH_HALVES_OF_PAIRS: usize = 64 * 1024;
+const WORTH_HALVES_OF_PAIRS: usize = 3000;
 
 /// Whether a table of pairs saves more time than it takes to make: when there are many literals, and
 /// their codes are so short that a look-up often finds two.
@@ -99,7 +99,7 @@ impl<'a> Stream<'a> {
     pub(super) const LEAST_STOP: usize = 64;
 
     /// The highest bit that is set in the last byte marks the end.
-    fn new(
+    pub(super) fn new(
         src: &'a [u8],
         begin: usize,
         end: usize,

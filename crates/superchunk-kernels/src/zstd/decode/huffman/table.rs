@@ -18,16 +18,24 @@ pub(super) const SIZE: usize = 1 << LONGEST;
 /// The next symbol in the upper byte, the length of its code in the lower.
 pub(super) type One = u16;
 
-/// From the lowest byte on: the number of bits, one or two symbols, and how many they are.
+/// From the lowest byte on: the number of bits, one or two symbols, and 0x80 if there are two.
 pub(super) type Pair = u32;
+
+/// A table, at an address whose low six bits are 0.
+#[repr(C, align(64))]
+pub(super) struct Aligned<T> {
+    pub(super) entries: [T; SIZE],
+}
 
 /// The tables of a code, kept for further blocks and streams.
 pub(crate) struct Table {
     /// The index has as many bits as the longest code.
-    one: Box<[One; SIZE]>,
+    one: Box<Aligned<One>>,
     log: u32,
+    /// The length of the longest code.
+    longest: u32,
     /// The index has [`LONGEST`] bits.
-    pairs: Box<[Pair; SIZE]>,
+    pairs: Box<Aligned<Pair>>,
     /// Second symbols, where so many bits are left for them: those for `n` bits begin at 2 to the
     /// power of `n`.
     seconds: Box<[Pair; SIZE]>,
@@ -48,9 +56,10 @@ struct Symbols {
 impl Table {
     pub(crate) fn new() -> Self {
         Self {
-            one: Box::new([0; SIZE]),
-            log: 1,
-            pairs: Box::new([0; SIZE]),
+            one: Box::new(Aligned { entries: [0; SIZE] }),
+            log: 8,
+            longest: 1,
+            pairs: Box::new(Aligned { entries: [0; SIZE] }),
             seconds: Box::new([0; SIZE]),
             symbols: Symbols { sorted: [(0, 0); MOST_SYMBOLS], count: 0 },
             present: false,
@@ -87,8 +96,13 @@ impl Table {
         self.forget();
         let (weights, used) = Weights::read(src)?;
         self.symbols.sort(&weights);
-        self.log = weights.longest.clamp(1, LONGEST);
-        let mut place = self.one.get_mut(..1 << self.log).unwrap_or_default();
+        self.longest = weights.longest.clamp(1, LONGEST);
+        self.log = match self.longest {
+            ..=8 => 8,
+            9 => 9,
+            _ => LONGEST,
+        };
+        let mut place = self.one.entries.get_mut(..1 << self.log).unwrap_or_default();
         for &(symbol, bits) in self.symbols.iter() {
             let width = 1_usize << (self.log - u32::from(bits));
             let (entries, rest) =
@@ -102,7 +116,7 @@ impl Table {
     }
 
     /// The next symbol by the highest bits: as many as the longest code has.
-    pub(super) fn one(&self) -> &[One; SIZE] {
+    pub(super) fn one(&self) -> &Aligned<One> {
         &self.one
     }
 
@@ -111,15 +125,21 @@ impl Table {
         self.log
     }
 
+    /// The bits of the longest code.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    pub(super) fn longest(&self) -> u32 {
+        self.longest
+    }
+
     /// The next symbol by the highest [`LONGEST`] bits.
     pub(super) fn one_at(&self, bits: u32) -> One {
         let index = bits >> (LONGEST - self.log);
-        self.one.get(index as usize).copied().unwrap_or(0)
+        self.one.entries.get(index as usize).copied().unwrap_or(0)
     }
 
     /// The table of one or two symbols by the highest [`LONGEST`] bits, if it was made.
-    pub(super) fn pairs(&self) -> Option<&[Pair; SIZE]> {
-        self.pairs_present.then_some(&self.pairs)
+    pub(super) fn pairs(&self) -> Option<&Aligned<Pair>> {
+        self.pairs_present.then_some(&*self.pairs)
     }
 
     /// Makes the table of pairs, unless it is there.
@@ -128,13 +148,13 @@ impl Table {
             return;
         }
         self.make_seconds();
-        let mut place = self.pairs.as_mut_slice();
+        let mut place = self.pairs.entries.as_mut_slice();
         for &(symbol, bits) in self.symbols.iter() {
             let size = SIZE >> bits;
             let Some((entries, rest)) = place.split_at_mut_checked(size) else { return };
             let seconds = self.seconds.get(size..2 * size).unwrap_or_default();
             // Nothing of the sum is carried from one byte to the next.
-            let first = Pair::from_le_bytes([bits, symbol, 0, 1]);
+            let first = Pair::from_le_bytes([bits, symbol, 0, 0]);
             for (entry, second) in entries.iter_mut().zip(seconds) {
                 *entry = first + second;
             }
@@ -149,10 +169,10 @@ impl Table {
         let most_left = LONGEST.saturating_sub(shortest);
         let (shorter, longest) = self.seconds.split_at_mut(1 << most_left);
         for (index, second) in (0_usize..1 << most_left).zip(longest.iter_mut()) {
-            let one = self.one.get(index << self.log >> most_left).copied().unwrap_or(0);
+            let one = self.one.entries.get(index << self.log >> most_left).copied().unwrap_or(0);
             let [bits, symbol] = one.to_le_bytes();
             let holds = u32::from(bits) <= most_left;
-            *second = if holds { Pair::from_le_bytes([bits, 0, symbol, 1]) } else { 0 };
+            *second = if holds { Pair::from_le_bytes([bits, 0, symbol, 0x80]) } else { 0 };
         }
         let mut made = &*longest;
         let mut shorter = shorter;
