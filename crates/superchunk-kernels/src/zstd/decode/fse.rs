@@ -114,11 +114,12 @@ impl Distribution {
         // Those of less than one state have the last ones, the others follow each other by steps.
         let mut of_state = [0; MOST_STATES];
         let mut in_order = [0; MOST_STATES + 8];
+        let mut last = [0; SPREAD_SYMBOLS];
         let (mut end, mut filled) = (size, 0);
         for (&count, symbol) in self.counts.iter().zip(0_u8..).take(self.symbols) {
             if count < 0 {
+                last[(size - end) % SPREAD_SYMBOLS] = symbol;
                 end -= 1;
-                of_state[end % MOST_STATES] = symbol;
                 continue;
             }
             let next = filled + usize::from(count.unsigned_abs());
@@ -131,12 +132,22 @@ impl Distribution {
         }
         let step = (size >> 1) + (size >> 3) + 3;
         let mut position = 0;
-        for &symbol in in_order.iter().take(end) {
-            of_state[position % MOST_STATES] = symbol;
-            position = (position + step) & (size - 1);
-            while position >= end {
+        if end == size {
+            for &symbol in in_order.iter().take(size) {
+                of_state[position % MOST_STATES] = symbol;
                 position = (position + step) & (size - 1);
             }
+            return of_state;
+        }
+        // A symbol whose place is one of the last has the next one, too: that is cheaper than to ask.
+        let mut taken = 0;
+        for _ in 0..size {
+            of_state[position % MOST_STATES] = in_order[taken % MOST_STATES];
+            taken += usize::from(position < end);
+            position = (position + step) & (size - 1);
+        }
+        for (place, &symbol) in (end..size).rev().zip(&last) {
+            of_state[place % MOST_STATES] = symbol;
         }
         of_state
     }
