@@ -18,6 +18,12 @@ impl<'a> Backward<'a> {
         Some(Self { bytes, left: 8 * bytes.len() - unused })
     }
 
+    /// Whether so many bits are not read yet.
+    #[inline]
+    pub(super) fn has(&self, bits: usize) -> bool {
+        self.left >= bits
+    }
+
     /// The next 57 bits or more, from the highest bit on; zeros behind the last.
     #[inline]
     pub(super) fn peek(&self) -> u64 {

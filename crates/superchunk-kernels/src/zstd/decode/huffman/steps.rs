@@ -18,9 +18,9 @@ use core::mem::MaybeUninit;
 use super::table::{Aligned, One, Pair, Table};
 
 /// The bytes that a lane has room for.
-pub(super) const ROOM: usize = 1024;
+pub(super) const ROOM: usize = 1280;
 /// From the output of a lane to that of the next: in another set of the cache. The loops have it as a number, too.
-const STRIDE: usize = 1088;
+const STRIDE: usize = 1344;
 
 /// The lanes as the loops need them.
 #[repr(C, align(64))]
@@ -68,7 +68,7 @@ macro_rules! symbol {
             ", ",
             $word,
             ", rax\n",
-            "mov byte ptr [rdi + 1088 * ",
+            "mov byte ptr [rdi + 1344 * ",
             $lane,
             " + ",
             $place,
@@ -92,7 +92,7 @@ macro_rules! pair {
             ", ",
             $word,
             ", rax\n",
-            "mov dword ptr [rdi + 1088 * ",
+            "mov dword ptr [rdi + 1344 * ",
             $lane,
             " + 4 * ",
             $place,

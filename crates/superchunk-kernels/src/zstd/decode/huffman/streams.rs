@@ -46,7 +46,7 @@ pub(in super::super) fn decode_four(
     if literals < FEWEST_OF_FOUR {
         return Err(WRONG);
     }
-    let pairs = is_worth_pairs(src.len() - begin, literals);
+    let pairs = is_worth_pairs(table, literals);
     if pairs {
         table.make_pairs();
     }
@@ -77,8 +77,13 @@ const WORTH_HALVES_OF_PAIRS: usize = 3000;
 
 /// Whether a table of pairs saves more time than it takes to make: when there are many literals, and
 /// their codes are so short that a look-up often finds two.
-fn is_worth_pairs(stored: usize, literals: usize) -> bool {
-    literals > 2048 && stored * 8 < literals * 6
+fn is_worth_pairs(table: &Table, literals: usize) -> bool {
+    /// What a look-up takes, and to make the table, in hundredths of a cycle.
+    const ONE: usize = 125;
+    const PAIR: usize = 165;
+    const TABLE: usize = 250_000;
+    let symbols_of_1024 = 1024 + table.share_of_pairs();
+    literals > 2048 && literals * ONE > literals * PAIR * 1024 / symbols_of_1024 + TABLE
 }
 
 /// A stream on its way.
