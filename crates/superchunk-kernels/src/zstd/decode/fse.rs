@@ -21,8 +21,8 @@ pub(super) struct Distribution {
 #[derive(Clone, Copy)]
 pub(super) struct State {
     pub(super) symbol: u8,
-    pub(super) bits: u8,
-    pub(super) next: u16,
+    pub(super) bits: u32,
+    pub(super) next: u32,
 }
 
 impl Distribution {
@@ -86,22 +86,21 @@ impl Distribution {
         entries: &mut [T; MOST_STATES],
         entry_of: impl Fn(State) -> T,
     ) {
-        let size = 1_u16 << self.log;
+        let size = 1_u32 << self.log;
         let symbols = self.spread();
         // The next number of each symbol: from its count on.
-        let mut numbers = [0_u16; SPREAD_SYMBOLS];
+        let mut numbers = [0_u32; SPREAD_SYMBOLS];
         for (number, count) in numbers.iter_mut().zip(self.counts) {
-            *number = count.unsigned_abs();
+            *number = u32::from(count.unsigned_abs());
         }
-        for (entry, &symbol) in entries.iter_mut().zip(&symbols).take(usize::from(size)) {
+        let symbols = symbols.get(..size as usize).unwrap_or_default();
+        for (entry, &symbol) in entries.iter_mut().zip(symbols) {
             let place = &mut numbers[usize::from(symbol) % SPREAD_SYMBOLS];
-            let number = u32::from(*place);
+            let number = *place;
             *place += 1;
             // As many new bits as bring the number up to those of all states.
             let bits = self.log.wrapping_sub((number | 1).ilog2());
-            let next = number.wrapping_shl(bits).wrapping_sub(u32::from(size));
-            let ([bits, ..], [low, high, ..]) = (bits.to_le_bytes(), next.to_le_bytes());
-            let next = u16::from_le_bytes([low, high]);
+            let next = number.wrapping_shl(bits).wrapping_sub(size);
             *entry = entry_of(State { symbol, bits, next });
         }
     }

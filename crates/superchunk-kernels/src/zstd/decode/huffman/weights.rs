@@ -104,10 +104,10 @@ fn unpack(packed: &[u8], weights: &mut [u8; MOST_SYMBOLS]) -> Result<usize, &'st
         for weight in weights {
             let state = states[turn % MOST_STATES];
             *weight = state.symbol;
-            let more = (word >> 1) >> (63 - u32::from(state.bits & 63));
+            let more = (word >> 1) >> (63 - (state.bits & 63));
             word <<= state.bits & 63;
-            used += usize::from(state.bits);
-            (turn, other) = (other, usize::from(state.next) + state_number(more));
+            used += state.bits as usize;
+            (turn, other) = (other, state.next as usize + state_number(more));
         }
         bits.skip(used).ok_or(WRONG)?;
         count += AT_ONCE;
@@ -124,10 +124,10 @@ fn unpack(packed: &[u8], weights: &mut [u8; MOST_SYMBOLS]) -> Result<usize, &'st
     loop {
         let state = states[turn % MOST_STATES];
         push(state.symbol)?;
-        let Some(more) = bits.take(u32::from(state.bits)) else {
+        let Some(more) = bits.take(state.bits) else {
             return push(states[other % MOST_STATES].symbol);
         };
-        (turn, other) = (other, usize::from(state.next) + state_number(more));
+        (turn, other) = (other, state.next as usize + state_number(more));
     }
 }
 
