@@ -199,6 +199,10 @@ fn take_distance<const MIXED: bool>(
     // Right behind a match the most recent distance would only have made it longer: the others move
     // up, and the last place means one byte less, which must not be none.
     let place = number + usize::from(no_literals);
+    // Most of those that are recent are the last one.
+    if !MIXED && place == 1 {
+        return first;
+    }
     let less = select_unpredictable(first == 1, usize::MAX, first.wrapping_sub(1));
     let near = select_unpredictable(place <= 1, first, second);
     let far = select_unpredictable(place == 3, third, less);
