@@ -11,12 +11,18 @@ const STEP_BITS: usize = 56;
 
 /// Decodes the streams until one of them, or each, has to be asked for each symbol.
 pub(super) fn run<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if crate::cpu::isa().has_avx2() {
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+    if are_eight() {
         // SAFETY: this means that the processor has AVX2, BMI1 and BMI2.
         return unsafe { super::eight::run(table, streams) };
     }
     run_inlined(table, streams);
+}
+
+/// Whether this processor decodes eight streams in the time of four.
+pub(super) fn are_eight() -> bool {
+    cfg!(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))
+        && crate::cpu::isa().has_avx2()
 }
 
 #[inline(always)]

@@ -130,7 +130,7 @@ impl Table {
     }
 
     /// The bits of the longest code.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     pub(super) fn longest(&self) -> u32 {
         self.longest
     }
@@ -183,14 +183,20 @@ impl Table {
     }
 
     /// How many of 1024 look-ups in a table of pairs find two symbols.
-    pub(super) fn share_of_pairs(&self) -> usize {
+    pub(super) fn share_of_pairs(&self) -> u64 {
         // Of as many places as there are entries, so many belong to codes of a length.
-        let places = |(bits, symbols): (u32, &[u8])| symbols.len() << (LONGEST - bits);
-        let found = |first: (u32, &[u8])| {
-            let seconds = self.symbols.by_length().filter(|(bits, _)| first.0 + bits <= LONGEST);
-            places(first) * seconds.map(places).sum::<usize>()
-        };
-        self.symbols.by_length().map(found).sum::<usize>() >> (2 * LONGEST - 10)
+        let mut places = [0_u64; LONGEST as usize + 1];
+        for (bits, symbols) in self.symbols.by_length() {
+            if let Some(place) = places.get_mut(bits as usize) {
+                *place = (symbols.len() as u64) << (LONGEST - bits);
+            }
+        }
+        let mut seconds = 0;
+        let found = places.iter().zip(places.iter().rev()).map(|(second, first)| {
+            seconds += second;
+            first * seconds
+        });
+        found.sum::<u64>() >> (2 * LONGEST - 10)
     }
 
     /// What a second symbol adds to an entry, or 0 where the bits do not hold it.
