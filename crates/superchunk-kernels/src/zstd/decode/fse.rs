@@ -78,14 +78,10 @@ impl Distribution {
         self.symbols
     }
 
-    /// Sets the entry of each state to what `entry_of` makes of it.
+    /// Sets the entry of each state to what `entry_of` makes of it. There must not be fewer entries.
     #[inline(always)]
     #[expect(clippy::indexing_slicing, reason = "symbols are below 64, as `read` sees to")]
-    pub(super) fn each_state<T>(
-        &self,
-        entries: &mut [T; MOST_STATES],
-        entry_of: impl Fn(State) -> T,
-    ) {
+    pub(super) fn each_state<T>(&self, entries: &mut [T], entry_of: impl Fn(State) -> T) {
         let size = 1_u32 << self.log;
         let symbols = self.spread();
         // The next number of each symbol: from its count on.

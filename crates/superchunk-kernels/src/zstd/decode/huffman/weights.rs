@@ -2,7 +2,7 @@
 //! is shorter than the longest.
 
 use super::super::backward::Backward;
-use super::super::fse::{Distribution, MOST_STATES, State};
+use super::super::fse::Distribution;
 use super::table::{LONGEST, MOST_SYMBOLS};
 
 /// What is said of a code that cannot be.
@@ -87,8 +87,11 @@ fn count(of_symbol: &[u8; MOST_SYMBOLS]) -> [u16; WEIGHTS] {
 fn unpack(packed: &[u8], weights: &mut [u8; MOST_SYMBOLS]) -> Result<usize, &'static str> {
     let most = usize::try_from(LONGEST).unwrap_or(0) + 1;
     let (distribution, used) = Distribution::read(packed, most, WEIGHT_LOG)?;
-    let mut states = [State { symbol: 0, bits: 0, next: 0 }; MOST_STATES];
-    distribution.each_state(&mut states, |state| state);
+    let mut states = [[0; 3]; 1 << WEIGHT_LOG];
+    distribution.each_state(&mut states, |state| {
+        [state.symbol, state_number(state.bits.into()), state_number(state.next.into())]
+    });
+    let state_of = |number: u8| states[usize::from(number) % states.len()];
     let mut bits = packed.get(used..).and_then(Backward::new).ok_or(WRONG)?;
     let mut turn = state_number(bits.take(distribution.log()).ok_or(WRONG)?);
     let mut other = state_number(bits.take(distribution.log()).ok_or(WRONG)?);
@@ -102,12 +105,12 @@ fn unpack(packed: &[u8], weights: &mut [u8; MOST_SYMBOLS]) -> Result<usize, &'st
         let mut word = bits.peek();
         let mut used = 0;
         for weight in weights {
-            let state = states[turn % MOST_STATES];
-            *weight = state.symbol;
-            let more = (word >> 1) >> (63 - (state.bits & 63));
-            word <<= state.bits & 63;
-            used += state.bits as usize;
-            (turn, other) = (other, state.next as usize + state_number(more));
+            let [symbol, bits, next] = state_of(turn);
+            *weight = symbol;
+            let more = (word >> 1) >> (63 - (bits & 63));
+            word <<= bits & 63;
+            used += usize::from(bits);
+            (turn, other) = (other, next.wrapping_add(state_number(more)));
         }
         bits.skip(used).ok_or(WRONG)?;
         count += AT_ONCE;
@@ -122,12 +125,13 @@ fn unpack(packed: &[u8], weights: &mut [u8; MOST_SYMBOLS]) -> Result<usize, &'st
         None => Err(WRONG),
     };
     loop {
-        let state = states[turn % MOST_STATES];
-        push(state.symbol)?;
-        let Some(more) = bits.take(state.bits) else {
-            return push(states[other % MOST_STATES].symbol);
+        let [symbol, new_bits, next] = state_of(turn);
+        push(symbol)?;
+        let Some(more) = bits.take(new_bits.into()) else {
+            let [symbol, ..] = state_of(other);
+            return push(symbol);
         };
-        (turn, other) = (other, state.next as usize + state_number(more));
+        (turn, other) = (other, next.wrapping_add(state_number(more)));
     }
 }
 
@@ -136,6 +140,6 @@ const AT_ONCE: usize = 8;
 
 /// A number of few bits.
 #[inline(always)]
-fn state_number(bits: u64) -> usize {
-    usize::from(bits.to_le_bytes()[0])
+fn state_number(bits: u64) -> u8 {
+    bits.to_le_bytes()[0]
 }
