@@ -21,7 +21,7 @@ pub enum Isa {
     Sse2 = 2,
     /// 32-byte registers on `x86_64`, and with them everything up to SSE4.2, BMI1 and BMI2.
     Avx2 = 3,
-    /// 64-byte registers on `x86_64`: AVX-512 F, BW, VL, VBMI and VNNI, and GFNI beside them.
+    /// 64-byte registers on `x86_64`: AVX-512 F, BW, VL, VBMI, VBMI2 and VNNI, and GFNI beside them.
     Avx512 = 4,
     /// 16-byte registers on `aarch64`.
     Neon = 5,
@@ -167,11 +167,11 @@ impl Features {
 
     fn avx512(&self) -> bool {
         const F_BW_VL: u32 = 1 << 16 | 1 << 30 | 1 << 31;
-        const VBMI_GFNI_VNNI: u32 = 1 << 1 | 1 << 8 | 1 << 11;
+        const VBMI_VBMI2_GFNI_VNNI: u32 = 1 << 1 | 1 << 6 | 1 << 8 | 1 << 11;
         /// Mask registers, upper halves of the first 16 registers, and the 16 further ones.
         const STATE: u64 = 0b1110_0000;
         let processor = self.extended_ebx & F_BW_VL == F_BW_VL
-            && self.extended_ecx & VBMI_GFNI_VNNI == VBMI_GFNI_VNNI;
+            && self.extended_ecx & VBMI_VBMI2_GFNI_VNNI == VBMI_VBMI2_GFNI_VNNI;
         self.avx2() && processor && self.enabled_state & STATE == STATE
     }
 }
@@ -218,7 +218,8 @@ mod tests {
         let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2");
         assert_eq!(detect().has_avx2(), avx2);
         let wide = has!("avx512f") && has!("avx512bw") && has!("avx512vl");
-        let beside = has!("avx512vbmi") && has!("avx512vnni") && has!("gfni");
+        let beside =
+            has!("avx512vbmi") && has!("avx512vbmi2") && has!("avx512vnni") && has!("gfni");
         assert_eq!(detect() == Isa::Avx512, avx2 && wide && beside);
     }
 }

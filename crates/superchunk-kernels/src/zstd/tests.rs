@@ -258,3 +258,36 @@ fn huffman_codes_of_every_shape_are_decoded() {
         }
     }
 }
+
+#[test]
+fn damaged_codes_do_no_harm() {
+    // Short codes and long ones: with tables of pairs and without, in halves and as they are.
+    let pairs = [vec![3; 5], vec![2; 4], vec![1; 3]].concat();
+    let long = [vec![11, 10, 9, 8, 7], vec![1; 63]].concat();
+    let mut decoder = Decoder::default();
+    for (weights, len) in [(&pairs, 15_000), (&pairs, 2000), (&long, 6000), (&long, 900)] {
+        let symbols = u8::try_from(weights.len() + 1).unwrap();
+        let plain: Vec<u8> = skewed(len, 5).iter().map(|byte| byte % symbols).collect();
+        let frame = coded_frame(weights, &plain);
+        assert!(decode(&mut decoder, &frame, len) == Ok(plain));
+        for at in 0..frame.len() {
+            let mut bad = frame.clone();
+            bad[at] ^= 1 << (at % 8);
+            let outcome = decode(&mut decoder, &bad, len);
+            if at % 64 == 0 {
+                assert!(outcome == decode(&mut Decoder::default(), &bad, len), "byte {at}");
+            }
+        }
+        for cut in (0..frame.len()).step_by(31) {
+            assert!(decode(&mut decoder, &frame[..cut], len).is_err(), "cut at {cut}");
+        }
+        // The lengths of the streams and what the block says of itself.
+        for at in 0..80 {
+            for byte in [0, 1, 0x7F, 0x80, 0xFF] {
+                let mut bad = frame.clone();
+                bad[at] = byte;
+                let _ = decode(&mut decoder, &bad, len);
+            }
+        }
+    }
+}

@@ -2,34 +2,40 @@
 //!
 //! The highest bit that is set in the last byte marks the end; the bits below it come first.
 
-/// Such a stream, read with every bound checked.
-#[derive(Clone, Copy)]
-pub(super) struct Backward<'a> {
-    bytes: &'a [u8],
+/// The most bytes of such a stream.
+const MOST: usize = 128;
+/// Zeros before the stream: as many as a word has.
+const MARGIN: usize = 8;
+
+/// Such a stream, which is short, read with every bound checked.
+pub(super) struct Backward {
+    bytes: [u8; MARGIN + MOST],
     /// So many bits are not read yet: the lowest of the stream.
     left: usize,
 }
 
-impl<'a> Backward<'a> {
+impl Backward {
     /// `None` when the mark of the end is missing.
-    pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
-        let last = bytes.last().filter(|last| **last != 0)?;
+    pub(super) fn new(stream: &[u8]) -> Option<Self> {
+        let last = stream.last().filter(|last| **last != 0)?;
         let unused = usize::try_from(last.leading_zeros()).ok()? + 1;
-        Some(Self { bytes, left: 8 * bytes.len() - unused })
+        let mut bytes = [0; MARGIN + MOST];
+        bytes.get_mut(MARGIN..MARGIN + stream.len())?.copy_from_slice(stream);
+        Some(Self { bytes, left: 8 * stream.len() - unused })
+    }
+
+    /// Whether so many bits are not read yet.
+    #[inline]
+    pub(super) fn has(&self, bits: usize) -> bool {
+        self.left >= bits
     }
 
     /// The next 57 bits or more, from the highest bit on; zeros behind the last.
     #[inline]
     pub(super) fn peek(&self) -> u64 {
         let end = self.left.div_ceil(8);
-        let word = match self.bytes.get(..end).and_then(<[u8]>::last_chunk::<8>) {
-            Some(word) => u64::from_le_bytes(*word),
-            None => {
-                let few = self.bytes.get(..end).unwrap_or_default();
-                few.iter().fold(0, |word, &byte| (word >> 8) | (u64::from(byte) << 56))
-            }
-        };
-        word << (8 * end - self.left)
+        let word = self.bytes.get(end..).and_then(<[u8]>::first_chunk::<MARGIN>);
+        word.map_or(0, |word| u64::from_le_bytes(*word)) << (8 * end - self.left)
     }
 
     /// Goes on by so many bits; `None` when there are not as many.

@@ -230,12 +230,28 @@ impl States {
         // Symbols that come later have as many extra bits or more.
         self.most_extra = last.map_or(0, |&(_, extra)| extra);
         // The distribution has no symbols that the kind does not have.
-        let mut all = [(0, 0); MOST_SYMBOLS.next_power_of_two()];
-        all.iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
+        let mut all = [0; MOST_SYMBOLS.next_power_of_two()];
+        for (to, &(base, extra)) in all.iter_mut().zip(numbers) {
+            *to = u64::from(base) | u64::from(extra) << 56;
+        }
         distribution.each_state(&mut self.entries, |state| {
-            let (base, extra) = all[usize::from(state.symbol) % all.len()];
-            Entry { base, next: state.next, bits: state.bits, extra }
+            let number = all[usize::from(state.symbol) % all.len()];
+            Entry::from_bits(number | u64::from(state.next) << 32 | u64::from(state.bits) << 48)
         });
+    }
+}
+
+impl Entry {
+    /// Makes an entry of what it is on a little-endian machine: one number.
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        let [a, b, c, d, e, f, bits, extra] = bits.to_le_bytes();
+        Self {
+            base: u32::from_le_bytes([a, b, c, d]),
+            next: u16::from_le_bytes([e, f]),
+            bits,
+            extra,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use core::hint::select_unpredictable;
 
 use super::Result;
 use super::bits::{Bits, FEW_EXTRA};
-use super::codes::Codes;
+use super::codes::{Codes, States};
 use super::output::Output;
 use super::repeat::{copy_long, copy_match};
 use super::sequences::{Recent, WRONG};
@@ -32,24 +32,43 @@ pub(super) fn execute(
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
     let few = work.codes.most_extra() <= FEW_EXTRA;
-    #[cfg(target_arch = "x86_64")]
-    if crate::cpu::isa().has_avx2() {
-        // SAFETY: this means that the processor has AVX2, BMI1 and BMI2; how many extra bits there are was just seen.
-        return unsafe {
-            if few {
-                execute_avx2::<true>(work, recent, output)
-            } else {
-                execute_avx2::<false>(work, recent, output)
-            }
-        };
-    }
-    // SAFETY: nothing is asked of the processor; how many extra bits there are was just seen.
+    let mixed = work.count > WORTH_ASKING && is_mixed(&work.codes.distances);
+    // SAFETY: how many extra bits there are was just seen.
     unsafe {
-        if few {
-            execute_inlined::<false, true>(work, recent, output)
-        } else {
-            execute_inlined::<false, false>(work, recent, output)
+        match (few, mixed) {
+            (false, false) => execute_best::<false, false>(work, recent, output),
+            (false, true) => execute_best::<false, true>(work, recent, output),
+            (true, false) => execute_best::<true, false>(work, recent, output),
+            (true, true) => execute_best::<true, true>(work, recent, output),
         }
+    }
+}
+
+/// With fewer sequences it does not matter how they are carried out.
+const WORTH_ASKING: usize = 300;
+
+/// Whether many distances are recent ones, but not most: then it cannot be foreseen which.
+fn is_mixed(distances: &States) -> bool {
+    let states = 1_usize << distances.log();
+    let recent = (0..states).filter(|state| distances.number(*state).base <= 2).count();
+    (5 * states..20 * states).contains(&(32 * recent))
+}
+
+/// # Safety
+///
+/// With `FEW` no sequence must have more extra bits than [`FEW_EXTRA`].
+unsafe fn execute_best<const FEW: bool, const MIXED: bool>(
+    work: &Work<'_>,
+    recent: &mut Recent,
+    output: &mut Output<'_, '_>,
+) -> Result<()> {
+    // SAFETY: the caller's promise, and what is asked of the processor.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if crate::cpu::isa().has_avx2() {
+            return execute_avx2::<FEW, MIXED>(work, recent, output);
+        }
+        execute_inlined::<false, FEW, MIXED>(work, recent, output)
     }
 }
 
@@ -61,21 +80,23 @@ pub(super) fn execute(
 /// [`FEW_EXTRA`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn execute_avx2<const FEW: bool>(
+unsafe fn execute_avx2<const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
     recent: &mut Recent,
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { execute_inlined::<true, FEW>(work, recent, output) }
+    unsafe { execute_inlined::<true, FEW, MIXED>(work, recent, output) }
 }
 
+/// With `MIXED`, whether a distance is a recent one is selected, not decided.
+///
 /// # Safety
 ///
 /// With `AVX2` the processor must have it. With `FEW` no sequence must have more extra bits than
 /// [`FEW_EXTRA`].
 #[inline(always)]
-unsafe fn execute_inlined<const AVX2: bool, const FEW: bool>(
+unsafe fn execute_inlined<const AVX2: bool, const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
     recent: &mut Recent,
     output: &mut Output<'_, '_>,
@@ -103,7 +124,7 @@ unsafe fn execute_inlined<const AVX2: bool, const FEW: bool>(
             state_d = bits.state(codes.distances.next(state_d));
 
             let [literal, number, matched] = numbers;
-            let distance = take_distance(&mut last, number, literal == 0);
+            let distance = take_distance::<MIXED>(&mut last, number, literal == 0);
             more -= 1;
             if !place.has_room(literal, matched, distance) {
                 break Some((literal, matched, distance));
@@ -138,7 +159,7 @@ unsafe fn execute_inlined<const AVX2: bool, const FEW: bool>(
     // SAFETY: as above.
     let [literal, number, matched] =
         unsafe { bits.numbers::<false>(codes, state_l, state_d, state_m) };
-    let distance = take_distance(&mut last, number, literal == 0);
+    let distance = take_distance::<false>(&mut last, number, literal == 0);
     *recent = last;
     if !bits.is_at_begin(work.bytes, work.before) {
         return Err(WRONG);
@@ -164,9 +185,13 @@ unsafe fn copy_literals(src: *const u8, dst: *mut u8, len: usize) {
 /// The distance that `number` stands for, which becomes the most recent one. It is never 0, but may
 /// be larger than any can be.
 #[inline(always)]
-fn take_distance(recent: &mut Recent, number: usize, no_literals: bool) -> usize {
+fn take_distance<const MIXED: bool>(
+    recent: &mut Recent,
+    number: usize,
+    no_literals: bool,
+) -> usize {
     let [first, second, third] = *recent;
-    if number > 3 {
+    if !MIXED && number > 3 {
         let distance = number - 3;
         *recent = [distance, first, second];
         return distance;
@@ -174,10 +199,16 @@ fn take_distance(recent: &mut Recent, number: usize, no_literals: bool) -> usize
     // Right behind a match the most recent distance would only have made it longer: the others move
     // up, and the last place means one byte less, which must not be none.
     let place = number + usize::from(no_literals);
+    // Most of those that are recent are the last one.
+    if !MIXED && place == 1 {
+        return first;
+    }
     let less = select_unpredictable(first == 1, usize::MAX, first.wrapping_sub(1));
     let near = select_unpredictable(place <= 1, first, second);
     let far = select_unpredictable(place == 3, third, less);
     let distance = select_unpredictable(place <= 2, near, far);
+    let named = number.wrapping_sub(3);
+    let distance = if MIXED { select_unpredictable(number > 3, named, distance) } else { distance };
     *recent = [
         distance,
         select_unpredictable(place >= 2, first, second),

@@ -21,8 +21,8 @@ pub(super) struct Distribution {
 #[derive(Clone, Copy)]
 pub(super) struct State {
     pub(super) symbol: u8,
-    pub(super) bits: u8,
-    pub(super) next: u16,
+    pub(super) bits: u32,
+    pub(super) next: u32,
 }
 
 impl Distribution {
@@ -78,30 +78,25 @@ impl Distribution {
         self.symbols
     }
 
-    /// Sets the entry of each state to what `entry_of` makes of it.
+    /// Sets the entry of each state to what `entry_of` makes of it. There must not be fewer entries.
     #[inline(always)]
     #[expect(clippy::indexing_slicing, reason = "symbols are below 64, as `read` sees to")]
-    pub(super) fn each_state<T>(
-        &self,
-        entries: &mut [T; MOST_STATES],
-        entry_of: impl Fn(State) -> T,
-    ) {
-        let size = 1_u16 << self.log;
+    pub(super) fn each_state<T>(&self, entries: &mut [T], entry_of: impl Fn(State) -> T) {
+        let size = 1_u32 << self.log;
         let symbols = self.spread();
         // The next number of each symbol: from its count on.
-        let mut numbers = [0_u16; SPREAD_SYMBOLS];
+        let mut numbers = [0_u32; SPREAD_SYMBOLS];
         for (number, count) in numbers.iter_mut().zip(self.counts) {
-            *number = count.unsigned_abs();
+            *number = u32::from(count.unsigned_abs());
         }
-        for (entry, &symbol) in entries.iter_mut().zip(&symbols).take(usize::from(size)) {
+        let symbols = symbols.get(..size as usize).unwrap_or_default();
+        for (entry, &symbol) in entries.iter_mut().zip(symbols) {
             let place = &mut numbers[usize::from(symbol) % SPREAD_SYMBOLS];
-            let number = u32::from(*place);
+            let number = *place;
             *place += 1;
             // As many new bits as bring the number up to those of all states.
             let bits = self.log.wrapping_sub((number | 1).ilog2());
-            let next = number.wrapping_shl(bits).wrapping_sub(u32::from(size));
-            let ([bits, ..], [low, high, ..]) = (bits.to_le_bytes(), next.to_le_bytes());
-            let next = u16::from_le_bytes([low, high]);
+            let next = number.wrapping_shl(bits).wrapping_sub(size);
             *entry = entry_of(State { symbol, bits, next });
         }
     }
@@ -114,11 +109,12 @@ impl Distribution {
         // Those of less than one state have the last ones, the others follow each other by steps.
         let mut of_state = [0; MOST_STATES];
         let mut in_order = [0; MOST_STATES + 8];
+        let mut last = [0; SPREAD_SYMBOLS];
         let (mut end, mut filled) = (size, 0);
         for (&count, symbol) in self.counts.iter().zip(0_u8..).take(self.symbols) {
             if count < 0 {
+                last[(size - end) % SPREAD_SYMBOLS] = symbol;
                 end -= 1;
-                of_state[end % MOST_STATES] = symbol;
                 continue;
             }
             let next = filled + usize::from(count.unsigned_abs());
@@ -131,12 +127,22 @@ impl Distribution {
         }
         let step = (size >> 1) + (size >> 3) + 3;
         let mut position = 0;
-        for &symbol in in_order.iter().take(end) {
-            of_state[position % MOST_STATES] = symbol;
-            position = (position + step) & (size - 1);
-            while position >= end {
+        if end == size {
+            for &symbol in in_order.iter().take(size) {
+                of_state[position % MOST_STATES] = symbol;
                 position = (position + step) & (size - 1);
             }
+            return of_state;
+        }
+        // A symbol whose place is one of the last has the next one, too: that is cheaper than to ask.
+        let mut taken = 0;
+        for _ in 0..size {
+            of_state[position % MOST_STATES] = in_order[taken % MOST_STATES];
+            taken += usize::from(position < end);
+            position = (position + step) & (size - 1);
+        }
+        for (place, &symbol) in (end..size).rev().zip(&last) {
+            of_state[place % MOST_STATES] = symbol;
         }
         of_state
     }

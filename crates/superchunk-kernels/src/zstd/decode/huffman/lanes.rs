@@ -3,35 +3,30 @@
 use core::hint::black_box;
 
 use super::streams::Stream;
-use super::table::{LONGEST, One, Pair, SIZE, Table};
+use super::table::{Aligned, LONGEST, One, Pair, Table};
 use crate::copy::load_8;
 
 /// The bits that a step takes at most: those that a load gives at least.
 const STEP_BITS: usize = 56;
 
-/// Decodes the streams until one of them has to be asked for each symbol.
+/// Decodes the streams until one of them, or each, has to be asked for each symbol.
 pub(super) fn run<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
-    #[cfg(target_arch = "x86_64")]
-    if crate::cpu::isa().has_avx2() {
-        // SAFETY: this means that the processor has BMI1 and BMI2.
-        return unsafe { run_bmi2(table, streams) };
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+    if are_eight() {
+        // SAFETY: this means that the processor has AVX2, BMI1 and BMI2.
+        return unsafe { super::eight::run(table, streams) };
     }
     run_inlined(table, streams);
 }
 
-/// As [`run`], with shifts that need no certain register.
-///
-/// # Safety
-///
-/// The processor must have BMI1 and BMI2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "bmi1,bmi2")]
-unsafe fn run_bmi2<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
-    run_inlined(table, streams);
+/// Whether this processor decodes eight streams in the time of four.
+pub(super) fn are_eight() -> bool {
+    cfg!(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))
+        && crate::cpu::isa().has_avx2()
 }
 
 #[inline(always)]
-fn run_inlined<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
+pub(super) fn run_inlined<const N: usize>(table: &Table, streams: &mut [Stream<'_>; N]) {
     if let Some(pairs) = table.pairs() {
         // In registers: shifts by a constant would need one more instruction each.
         let (shift, bits) = (black_box(64 - LONGEST), black_box(8));
@@ -110,12 +105,12 @@ fn repeat<const N: usize>(
 }
 
 /// A stream in the loop.
-struct Lane {
+pub(super) struct Lane {
     /// The next bits from the highest on. The lowest that is set is a mark: above it are those that
     /// are not read.
-    word: u64,
+    pub(super) word: u64,
     /// What the word was loaded from.
-    input: *const u8,
+    pub(super) input: *const u8,
     output: *mut u8,
 }
 
@@ -124,7 +119,7 @@ impl Lane {
     ///
     /// 8 bytes of the buffer are not read.
     #[inline(always)]
-    unsafe fn of(stream: &mut Stream<'_>) -> Self {
+    pub(super) unsafe fn of(stream: &mut Stream<'_>) -> Self {
         let end = stream.unread.div_ceil(8);
         // SAFETY: by the caller's promise 8 bytes end here, and `written` lies in `dst`.
         unsafe {
@@ -160,12 +155,17 @@ impl Lane {
     /// index.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "an index has 11 bits")]
-    unsafe fn take_ones<const L: usize>(&mut self, table: &[One; SIZE], shift: u32, offset: usize) {
+    unsafe fn take_ones<const L: usize>(
+        &mut self,
+        table: &Aligned<One>,
+        shift: u32,
+        offset: usize,
+    ) {
         let mut entries = [0; L];
         for entry in &mut entries {
             let index = self.word.wrapping_shr(shift) as usize;
             // SAFETY: the caller's promise.
-            *entry = unsafe { *table.get_unchecked(index) };
+            *entry = unsafe { *table.entries.get_unchecked(index) };
             self.word = self.word.wrapping_shl(u32::from(*entry));
         }
         let [first, rest @ ..] = &entries.map(One::to_le_bytes)[..] else { return };
@@ -186,16 +186,16 @@ impl Lane {
     /// `output` is valid for writes of so many pairs, and `shift` leaves the bits of an index.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "an index has 11 bits, a pair 16")]
-    unsafe fn take_pairs(&mut self, table: &[Pair; SIZE], shift: u32, symbols: u32) {
+    unsafe fn take_pairs(&mut self, table: &Aligned<Pair>, shift: u32, symbols: u32) {
         for _ in 0..PAIRS {
             let index = self.word.wrapping_shr(shift) as usize;
             // SAFETY: the caller's promise.
             unsafe {
-                let entry = *table.get_unchecked(index);
+                let entry = *table.entries.get_unchecked(index);
                 self.word = self.word.wrapping_shl(entry);
                 let pair = entry.wrapping_shr(symbols) as u16;
                 self.output.cast::<[u8; 2]>().write(pair.to_le_bytes());
-                self.output = self.output.add((entry >> 24) as usize);
+                self.output = self.output.add((entry >> 31) as usize + 1);
             }
         }
     }

@@ -46,7 +46,7 @@ pub(in super::super) fn decode_four(
     if literals < FEWEST_OF_FOUR {
         return Err(WRONG);
     }
-    let pairs = is_worth_pairs(src.len() - begin, literals);
+    let pairs = is_worth_pairs(table, src.len() - begin, literals);
     if pairs {
         table.make_pairs();
     }
@@ -60,7 +60,8 @@ pub(in super::super) fn decode_four(
         Stream::new(src, third, fourth, to_third)?,
         Stream::new(src, fourth, src.len(), to_fourth)?,
     ];
-    if literals >= if pairs { WORTH_HALVES_OF_PAIRS } else { WORTH_HALVES } {
+    let few_waits = pairs && !lanes::are_eight();
+    if literals >= if few_waits { WORTH_HALVES_OF_PAIRS } else { WORTH_HALVES } {
         return halves::decode(table, streams);
     }
     lanes::run(table, &mut streams);
@@ -77,8 +78,21 @@ const WORTH_HALVES_OF_PAIRS: usize = 64 * 1024;
 
 /// Whether a table of pairs saves more time than it takes to make: when there are many literals, and
 /// their codes are so short that a look-up often finds two.
-fn is_worth_pairs(stored: usize, literals: usize) -> bool {
-    literals > 2048 && stored * 8 < literals * 6
+fn is_worth_pairs(table: &Table, stored: usize, literals: usize) -> bool {
+    /// What a look-up of a pair takes, and to make the table, in hundredths of a cycle.
+    const PAIR: u64 = 180;
+    const TABLE: u64 = 350_000;
+    if !lanes::are_eight() {
+        return literals > 2048 && stored * 8 < literals * 6;
+    }
+    let one = match table.log() {
+        ..=8 => 115,
+        9 => 120,
+        _ => 130,
+    };
+    let symbols_of_1024 = 1024 + table.share_of_pairs();
+    let literals = literals as u64;
+    literals * one > literals * PAIR * 1024 / symbols_of_1024 + TABLE
 }
 
 /// A stream on its way.
@@ -99,7 +113,7 @@ impl<'a> Stream<'a> {
     pub(super) const LEAST_STOP: usize = 64;
 
     /// The highest bit that is set in the last byte marks the end.
-    fn new(
+    pub(super) fn new(
         src: &'a [u8],
         begin: usize,
         end: usize,

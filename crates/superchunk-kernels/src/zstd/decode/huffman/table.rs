@@ -6,7 +6,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::weights::Weights;
+use super::weights::{WEIGHTS, Weights};
 
 /// The most symbols of a code.
 pub(super) const MOST_SYMBOLS: usize = 256;
@@ -18,16 +18,24 @@ pub(super) const SIZE: usize = 1 << LONGEST;
 /// The next symbol in the upper byte, the length of its code in the lower.
 pub(super) type One = u16;
 
-/// From the lowest byte on: the number of bits, one or two symbols, and how many they are.
+/// From the lowest byte on: the number of bits, one or two symbols, and 0x80 if there are two.
 pub(super) type Pair = u32;
+
+/// A table, at an address whose low six bits are 0.
+#[repr(C, align(64))]
+pub(super) struct Aligned<T> {
+    pub(super) entries: [T; SIZE],
+}
 
 /// The tables of a code, kept for further blocks and streams.
 pub(crate) struct Table {
     /// The index has as many bits as the longest code.
-    one: Box<[One; SIZE]>,
+    one: Box<Aligned<One>>,
     log: u32,
+    /// The length of the longest code.
+    longest: u32,
     /// The index has [`LONGEST`] bits.
-    pairs: Box<[Pair; SIZE]>,
+    pairs: Box<Aligned<Pair>>,
     /// Second symbols, where so many bits are left for them: those for `n` bits begin at 2 to the
     /// power of `n`.
     seconds: Box<[Pair; SIZE]>,
@@ -41,18 +49,22 @@ pub(crate) struct Table {
 
 /// The symbols of a code in the order of the table, the longest codes first.
 struct Symbols {
-    sorted: [(u8, u8); MOST_SYMBOLS],
-    count: usize,
+    /// Behind them are those that do not occur.
+    sorted: [u8; 2 * MOST_SYMBOLS],
+    /// Where those of each weight begin, and where the last ones end.
+    begins: [usize; WEIGHTS + 1],
+    longest: u32,
 }
 
 impl Table {
     pub(crate) fn new() -> Self {
         Self {
-            one: Box::new([0; SIZE]),
-            log: 1,
-            pairs: Box::new([0; SIZE]),
+            one: Box::new(Aligned { entries: [0; SIZE] }),
+            log: 8,
+            longest: 1,
+            pairs: Box::new(Aligned { entries: [0; SIZE] }),
             seconds: Box::new([0; SIZE]),
-            symbols: Symbols { sorted: [(0, 0); MOST_SYMBOLS], count: 0 },
+            symbols: Symbols::new(),
             present: false,
             pairs_present: false,
             scratch: Vec::new(),
@@ -87,13 +99,19 @@ impl Table {
         self.forget();
         let (weights, used) = Weights::read(src)?;
         self.symbols.sort(&weights);
-        self.log = weights.longest.clamp(1, LONGEST);
-        let mut place = self.one.get_mut(..1 << self.log).unwrap_or_default();
-        for &(symbol, bits) in self.symbols.iter() {
-            let width = 1_usize << (self.log - u32::from(bits));
-            let (entries, rest) =
-                core::mem::take(&mut place).split_at_mut_checked(width).unwrap_or_default();
-            entries.fill(u16::from_le_bytes([bits, symbol]));
+        self.longest = weights.longest.clamp(1, LONGEST);
+        self.log = match self.longest {
+            ..=8 => 8,
+            9 => 9,
+            _ => LONGEST,
+        };
+        let mut place = self.one.entries.get_mut(..1 << self.log).unwrap_or_default();
+        for (bits, symbols) in self.symbols.by_length() {
+            let width = 1_usize << (self.log - bits);
+            let (entries, rest) = core::mem::take(&mut place)
+                .split_at_mut_checked(symbols.len() * width)
+                .unwrap_or_default();
+            fill(entries, width, symbols, bits);
             place = rest;
         }
         // The weights were completed to a power of two: nothing is left of the table.
@@ -102,7 +120,7 @@ impl Table {
     }
 
     /// The next symbol by the highest bits: as many as the longest code has.
-    pub(super) fn one(&self) -> &[One; SIZE] {
+    pub(super) fn one(&self) -> &Aligned<One> {
         &self.one
     }
 
@@ -111,15 +129,21 @@ impl Table {
         self.log
     }
 
+    /// The bits of the longest code.
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+    pub(super) fn longest(&self) -> u32 {
+        self.longest
+    }
+
     /// The next symbol by the highest [`LONGEST`] bits.
     pub(super) fn one_at(&self, bits: u32) -> One {
         let index = bits >> (LONGEST - self.log);
-        self.one.get(index as usize).copied().unwrap_or(0)
+        self.one.entries.get(index as usize).copied().unwrap_or(0)
     }
 
     /// The table of one or two symbols by the highest [`LONGEST`] bits, if it was made.
-    pub(super) fn pairs(&self) -> Option<&[Pair; SIZE]> {
-        self.pairs_present.then_some(&self.pairs)
+    pub(super) fn pairs(&self) -> Option<&Aligned<Pair>> {
+        self.pairs_present.then_some(&*self.pairs)
     }
 
     /// Makes the table of pairs, unless it is there.
@@ -128,31 +152,62 @@ impl Table {
             return;
         }
         self.make_seconds();
-        let mut place = self.pairs.as_mut_slice();
-        for &(symbol, bits) in self.symbols.iter() {
+        // First symbols alone: their entries are the same.
+        let (to, from) = (&mut self.pairs.entries, &self.one.entries);
+        match self.log {
+            8 => widen::<8>(to, from),
+            9 => widen::<4>(to, from),
+            _ => widen::<1>(to, from),
+        }
+        // Then what follows those whose codes leave bits for a second one: they are the last.
+        let mut place = self.pairs.entries.as_mut_slice();
+        let shortest = self.symbols.shortest();
+        for (bits, symbols) in self.symbols.by_length().rev() {
             let size = SIZE >> bits;
-            let Some((entries, rest)) = place.split_at_mut_checked(size) else { return };
+            let before = place.len().saturating_sub(symbols.len() * size);
+            let (rest, entries) = core::mem::take(&mut place).split_at_mut(before);
             let seconds = self.seconds.get(size..2 * size).unwrap_or_default();
-            // Nothing of the sum is carried from one byte to the next.
-            let first = Pair::from_le_bytes([bits, symbol, 0, 1]);
-            for (entry, second) in entries.iter_mut().zip(seconds) {
-                *entry = first + second;
+            if bits + shortest > LONGEST {
+                break;
+            }
+            match size {
+                2 => add::<2>(entries, seconds),
+                4 => add::<4>(entries, seconds),
+                8 => add::<8>(entries, seconds),
+                16 => add::<16>(entries, seconds),
+                _ => add_any(entries, seconds),
             }
             place = rest;
         }
         self.pairs_present = true;
     }
 
+    /// How many of 1024 look-ups in a table of pairs find two symbols.
+    pub(super) fn share_of_pairs(&self) -> u64 {
+        // Of as many places as there are entries, so many belong to codes of a length.
+        let mut places = [0_u64; LONGEST as usize + 1];
+        for (bits, symbols) in self.symbols.by_length() {
+            if let Some(place) = places.get_mut(bits as usize) {
+                *place = (symbols.len() as u64) << (LONGEST - bits);
+            }
+        }
+        let mut seconds = 0;
+        let found = places.iter().zip(places.iter().rev()).map(|(second, first)| {
+            seconds += second;
+            first * seconds
+        });
+        found.sum::<u64>() >> (2 * LONGEST - 10)
+    }
+
     /// What a second symbol adds to an entry, or 0 where the bits do not hold it.
     fn make_seconds(&mut self) {
-        let shortest = self.symbols.iter().last().map_or(1, |&(_, bits)| u32::from(bits));
-        let most_left = LONGEST.saturating_sub(shortest);
+        let most_left = LONGEST.saturating_sub(self.symbols.shortest());
         let (shorter, longest) = self.seconds.split_at_mut(1 << most_left);
         for (index, second) in (0_usize..1 << most_left).zip(longest.iter_mut()) {
-            let one = self.one.get(index << self.log >> most_left).copied().unwrap_or(0);
+            let one = self.one.entries.get(index << self.log >> most_left).copied().unwrap_or(0);
             let [bits, symbol] = one.to_le_bytes();
             let holds = u32::from(bits) <= most_left;
-            *second = if holds { Pair::from_le_bytes([bits, 0, symbol, 1]) } else { 0 };
+            *second = if holds { Pair::from_le_bytes([bits, 0, symbol, 0x80]) } else { 0 };
         }
         let mut made = &*longest;
         let mut shorter = shorter;
@@ -166,31 +221,87 @@ impl Table {
     }
 }
 
+/// Fills a table with the entries of symbols whose codes have the same length: `width` for each of them.
+fn fill(entries: &mut [One], width: usize, symbols: &[u8], bits: u32) {
+    let [bits, ..] = bits.to_le_bytes();
+    let one_of = |symbol: &u8| One::from_le_bytes([bits, *symbol]);
+    /// With a width that is known they are single stores.
+    fn fill_width<const W: usize>(entries: &mut [One], ones: impl Iterator<Item = One>) {
+        let (entries, _) = entries.as_chunks_mut::<W>();
+        entries.iter_mut().zip(ones).for_each(|(entries, one)| *entries = [one; W]);
+    }
+    let ones = symbols.iter().map(one_of);
+    match width {
+        1 => fill_width::<1>(entries, ones),
+        2 => fill_width::<2>(entries, ones),
+        4 => fill_width::<4>(entries, ones),
+        8 => fill_width::<8>(entries, ones),
+        16 => fill_width::<16>(entries, ones),
+        _ => entries.chunks_exact_mut(width).zip(ones).for_each(|(to, one)| to.fill(one)),
+    }
+}
+
+/// Makes `W` entries of pairs of each one.
+fn widen<const W: usize>(pairs: &mut [Pair; SIZE], ones: &[One; SIZE]) {
+    let (pairs, _) = pairs.as_chunks_mut::<W>();
+    pairs.iter_mut().zip(ones).for_each(|(pairs, one)| *pairs = [Pair::from(*one); W]);
+}
+
+/// Adds second symbols, of which there are `W`, again and again.
+fn add<const W: usize>(entries: &mut [Pair], seconds: &[Pair]) {
+    let (entries, _) = entries.as_chunks_mut::<W>();
+    let Some(seconds) = seconds.first_chunk::<W>() else { return };
+    for entries in entries {
+        // Nothing of the sum is carried from one byte to the next.
+        entries.iter_mut().zip(seconds).for_each(|(entry, second)| *entry += second);
+    }
+}
+
+/// As [`add`].
+fn add_any(entries: &mut [Pair], seconds: &[Pair]) {
+    for entries in entries.chunks_exact_mut(seconds.len().max(1)) {
+        entries.iter_mut().zip(seconds).for_each(|(entry, second)| *entry += second);
+    }
+}
+
 impl Symbols {
+    fn new() -> Self {
+        Self { sorted: [0; 2 * MOST_SYMBOLS], begins: [0; WEIGHTS + 1], longest: 1 }
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "the index is cut to the length")]
     fn sort(&mut self, weights: &Weights) {
-        // How many symbols have each weight, then where they begin; those of weight 0 do not occur.
-        let mut places = [0_usize; 16];
-        let symbols = weights.of_symbol.iter().take(weights.symbols);
-        for &weight in symbols.clone().filter(|weight| **weight > 0) {
-            if let Some(count) = places.get_mut(usize::from(weight)) {
-                *count += 1;
-            }
+        self.longest = weights.longest;
+        // Those of weight 0 do not occur: they come behind all others.
+        let mut places = [MOST_SYMBOLS; WEIGHTS];
+        let mut begin = 0;
+        let each = self.begins.iter_mut().zip(&mut places).zip(&weights.counts);
+        for ((to, place), count) in each.skip(1) {
+            (*to, *place) = (begin, begin);
+            begin += usize::from(*count);
         }
-        self.count = 0;
-        for place in &mut places {
-            self.count += core::mem::replace(place, self.count);
-        }
-        for (&weight, symbol) in symbols.zip(0_u8..=255).filter(|(weight, _)| **weight > 0) {
-            let Some(place) = places.get_mut(usize::from(weight)) else { continue };
-            let [bits, ..] = (weights.longest + 1 - u32::from(weight)).to_le_bytes();
-            if let Some(entry) = self.sorted.get_mut(*place) {
-                *entry = (symbol, bits);
-            }
+        self.begins[WEIGHTS] = begin;
+        for (&weight, symbol) in weights.of_symbol.iter().zip(0_u8..=255) {
+            let place = &mut places[usize::from(weight) % WEIGHTS];
+            self.sorted[*place % (2 * MOST_SYMBOLS)] = symbol;
             *place += 1;
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = &(u8, u8)> {
-        self.sorted.iter().take(self.count)
+    /// The lengths of codes and the symbols that have them, the longest first.
+    fn by_length(&self) -> impl DoubleEndedIterator<Item = (u32, &[u8])> {
+        /// How much shorter than the longest the codes of weights from 1 on are.
+        const LENGTHS: [u32; WEIGHTS - 1] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+        let lengths = LENGTHS.iter().zip(self.begins.windows(2).skip(1));
+        lengths.filter_map(|(less, range)| {
+            let &[begin, end] = range else { return None };
+            let symbols = self.sorted.get(begin..end).filter(|symbols| !symbols.is_empty())?;
+            Some((self.longest.checked_sub(*less)?, symbols))
+        })
+    }
+
+    /// The length of the shortest codes.
+    fn shortest(&self) -> u32 {
+        self.by_length().next_back().map_or(1, |(bits, _)| bits)
     }
 }

@@ -1,0 +1,246 @@
+//! The loops of [`super::eight`], for `x86_64` processors with BMI1 and BMI2.
+//!
+//! A look-up is four instructions: shift the index out of the word, load the entry, shift the word by
+//! the low bits of the entry, store. The lanes take turns at each of them, so that no instruction
+//! waits long for the one that it needs. What a compiler makes of this keeps half of the words in memory.
+//!
+//! | register | what it holds |
+//! |---|---|
+//! | `r8` to `r15` | the words of the lanes: the next bits from the highest on, the lowest that is set is a mark below them |
+//! | `rdx` | the lanes, and 3: as a shift it is 3, because the low six bits of the address are 0 |
+//! | `rsi` | the table, and the shift that leaves an index: as a shift it is that, by the same token |
+//! | `rdi` | the output of the first lane; those of the others are a constant number of bytes apart |
+//! | `rax`, `rcx` | an entry; how many bits, and then bytes, of a word were used |
+
+use core::arch::asm;
+use core::mem::MaybeUninit;
+
+use super::table::{Aligned, One, Pair, Table};
+
+/// The bytes that a lane has room for.
+pub(super) const ROOM: usize = 1280;
+/// From the output of a lane to that of the next: in another set of the cache. The loops have it as a number, too.
+const STRIDE: usize = 1344;
+
+/// The lanes as the loops need them.
+#[repr(C, align(64))]
+pub(super) struct Lanes {
+    /// Where the words were loaded from.
+    pub(super) inputs: [*const u8; 8],
+    /// Where the output of the first lane ends.
+    end: *mut u8,
+    pub(super) words: [u64; 8],
+    outputs: MaybeUninit<[[u8; STRIDE]; 8]>,
+}
+
+impl Lanes {
+    pub(super) fn new() -> Self {
+        let inputs = [core::ptr::null(); 8];
+        let end = core::ptr::null_mut();
+        Self { inputs, end, words: [0; 8], outputs: MaybeUninit::uninit() }
+    }
+
+    /// The output of a lane.
+    pub(super) fn output(&self, lane: usize) -> *const u8 {
+        self.outputs.as_ptr().cast::<u8>().wrapping_add(lane % 8 * STRIDE)
+    }
+
+    /// Sets how far the first lane goes, and gives its output.
+    fn set_end(&mut self, bytes: usize) -> *mut u8 {
+        let begin = self.outputs.as_mut_ptr().cast::<u8>();
+        self.end = begin.wrapping_add(bytes);
+        begin
+    }
+}
+
+/// One look-up in the table of single symbols.
+macro_rules! symbol {
+    ($shift:literal, $place:literal, $lane:literal, $word:literal) => {
+        concat!(
+            "shrx rax, ",
+            $word,
+            ", rsi\n",
+            "movzx eax, word ptr [rsi + 2 * rax - ",
+            $shift,
+            "]\n",
+            "shlx ",
+            $word,
+            ", ",
+            $word,
+            ", rax\n",
+            "mov byte ptr [rdi + 1344 * ",
+            $lane,
+            " + ",
+            $place,
+            "], ah\n",
+        )
+    };
+}
+
+/// One look-up in the table of pairs, whose entries are stored as they are.
+macro_rules! pair {
+    ($shift:literal, $place:literal, $lane:literal, $word:literal) => {
+        concat!(
+            "shrx rax, ",
+            $word,
+            ", rsi\n",
+            "mov eax, dword ptr [rsi + 4 * rax - ",
+            $shift,
+            "]\n",
+            "shlx ",
+            $word,
+            ", ",
+            $word,
+            ", rax\n",
+            "mov dword ptr [rdi + 1344 * ",
+            $lane,
+            " + 4 * ",
+            $place,
+            "], eax\n",
+        )
+    };
+}
+
+/// One look-up for each lane.
+macro_rules! each_lane {
+    ($take:ident, $shift:literal, $place:literal) => {
+        concat!(
+            $take!($shift, $place, 0, "r8"),
+            $take!($shift, $place, 1, "r9"),
+            $take!($shift, $place, 2, "r10"),
+            $take!($shift, $place, 3, "r11"),
+            $take!($shift, $place, 4, "r12"),
+            $take!($shift, $place, 5, "r13"),
+            $take!($shift, $place, 6, "r14"),
+            $take!($shift, $place, 7, "r15"),
+        )
+    };
+}
+
+/// Loads the next word: as far back as whole bytes were used, without the bits of another one.
+macro_rules! load {
+    ($lane:literal, $word:literal) => {
+        concat!(
+            "tzcnt rax, ",
+            $word,
+            "\n",
+            "mov ",
+            $word,
+            ", qword ptr [rdx + 8 * ",
+            $lane,
+            " - 3]\n",
+            "shrx rcx, rax, rdx\n",
+            "and eax, 7\n",
+            "sub ",
+            $word,
+            ", rcx\n",
+            "mov qword ptr [rdx + 8 * ",
+            $lane,
+            " - 3], ",
+            $word,
+            "\n",
+            "mov ",
+            $word,
+            ", qword ptr [",
+            $word,
+            "]\n",
+            "or ",
+            $word,
+            ", 1\n",
+            "shlx ",
+            $word,
+            ", ",
+            $word,
+            ", rax\n",
+        )
+    };
+}
+
+/// Steps of look-ups at the given places of the output, of which a step makes so many bytes.
+macro_rules! steps {
+    ($take:ident, $lanes:ident, $bytes:expr, $table:ident, $shift:literal, $step:literal, $($place:literal),*) => {{
+        let begin = $lanes.set_end($bytes);
+        let lanes = &raw mut *$lanes;
+        asm!(
+            "2:",
+            $(each_lane!($take, $shift, $place),)*
+            load!(0, "r8"), load!(1, "r9"), load!(2, "r10"), load!(3, "r11"),
+            load!(4, "r12"), load!(5, "r13"), load!(6, "r14"), load!(7, "r15"),
+            concat!("add rdi, ", $step),
+            "cmp rdi, qword ptr [rdx + 64 - 3]",
+            "jne 2b",
+            inout("rdi") begin => _,
+            in("rdx") lanes.wrapping_byte_add(3),
+            in("rsi") (&raw const *$table).wrapping_byte_add($shift),
+            inout("r8") (*lanes).words[0],
+            inout("r9") (*lanes).words[1],
+            inout("r10") (*lanes).words[2],
+            inout("r11") (*lanes).words[3],
+            inout("r12") (*lanes).words[4],
+            inout("r13") (*lanes).words[5],
+            inout("r14") (*lanes).words[6],
+            inout("r15") (*lanes).words[7],
+            out("rax") _,
+            out("rcx") _,
+            options(nostack),
+        );
+    }};
+}
+
+/// What a step does in each lane.
+#[derive(Clone, Copy)]
+pub(super) enum Step<'a> {
+    /// Finds pairs or single symbols, five times.
+    Pairs(&'a Aligned<Pair>),
+    /// Finds as many symbols as a word has at least, by the length of the longest code.
+    Five(&'a Aligned<One>),
+    Six(&'a Aligned<One>),
+    Seven(&'a Aligned<One>),
+}
+
+impl<'a> Step<'a> {
+    /// The step for single symbols.
+    pub(super) fn of_ones(table: &'a Table) -> Self {
+        match table.log() {
+            ..=8 => Self::Seven(table.one()),
+            9 => Self::Six(table.one()),
+            _ => Self::Five(table.one()),
+        }
+    }
+
+    /// The look-ups of a step.
+    pub(super) fn look_ups(self) -> usize {
+        match self {
+            Self::Pairs(_) | Self::Five(_) => 5,
+            Self::Six(_) => 6,
+            Self::Seven(_) => 7,
+        }
+    }
+
+    /// Takes so many steps with all lanes, whose outputs then are the entries of pairs or the symbols.
+    ///
+    /// # Safety
+    ///
+    /// * The processor must have BMI1 and BMI2.
+    /// * There is a step at least, and the lanes have room for all.
+    /// * The words have 56 bits that are not read, and a mark. Before where a word came from, so many
+    ///   bytes are valid for reads as these steps can go back: up to the bits of a code for each look-up.
+    pub(super) unsafe fn take(self, lanes: &mut Lanes, steps: usize) {
+        let lookups = steps * self.look_ups();
+        debug_assert!(lookups > 0, "without a step the loops have no end");
+        // SAFETY: the caller's promise. Indices are below the length of the table: that of pairs has
+        // 11 bits, those of symbols 11, 9 and 8 bits, as many as they are shifted to.
+        unsafe {
+            match self {
+                Self::Pairs(table) => {
+                    steps!(pair, lanes, 4 * lookups, table, 53, 20, 0, 1, 2, 3, 4);
+                }
+                Self::Five(table) => steps!(symbol, lanes, lookups, table, 53, 5, 0, 1, 2, 3, 4),
+                Self::Six(table) => steps!(symbol, lanes, lookups, table, 55, 6, 0, 1, 2, 3, 4, 5),
+                Self::Seven(table) => {
+                    steps!(symbol, lanes, lookups, table, 56, 7, 0, 1, 2, 3, 4, 5, 6);
+                }
+            }
+        }
+    }
+}
