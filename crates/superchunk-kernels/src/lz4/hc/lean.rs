@@ -57,7 +57,7 @@ const MOST: usize = 16;
 /// So far before the end of a match begins the search for what passes over it.
 const OVER_END: usize = MIN_MATCH - 1;
 
-/// After a match of fewer bytes, anything that passes over its end is looked for; else only 8 bytes.
+/// What passes over the end of a match of fewer bytes is sought among all entries of a row.
 const SHORT: usize = 6;
 
 /// What a match costs: a token and a distance.
@@ -201,10 +201,10 @@ impl<'a> Lean<'a> {
             }
             (length, look - found.begin)
         };
-        let short = look == last.end || last.end - last.begin < SHORT;
+        let all = look == last.end || last.end - last.begin < SHORT;
         // SAFETY: the caller compared `look` with `last_begin`, which, as `limit`, was computed for
         // this input, and with what was searched; the anchor is not after it.
-        unsafe { self.rows.search(input, look, limit, short, look - anchor, offer) };
+        unsafe { self.rows.search(input, look, limit, all, look - anchor, offer) };
         (best.1.saved > last.saved && best.1.begin <= last_begin).then_some(best)
     }
 

@@ -69,6 +69,9 @@ const EMPTY: Row = Row { tags: [0; WIDTH], after: [0; WIDTH], places: [0; WIDTH]
 /// The fewest rows, as a power of two.
 const FEWEST_BITS: u32 = 8;
 
+/// So many entries are a few.
+const FEW: u32 = 4;
+
 /// Of more positions at once than this, only the first and the last ones are entered. Most of them
 /// are inside a match: what begins there has begun earlier, too, and would push others out of the rows.
 const MANY: usize = 10;
@@ -144,8 +147,8 @@ impl Rows {
     /// Calls `weigh` with the length and the distance of matches at `at`, from the nearest on. It
     /// returns that length, and how many bytes before `at` belong to the match, too. Only what is longer
     /// is of interest from then on, or goes further back; and that only within the last `room` bytes
-    /// before `at`. Matches of less than 8 bytes are looked for only if `short`, and if there is no
-    /// longer one. Enters all positions before `at`.
+    /// before `at`. Where no entry agrees in 8 bytes, only a few are looked at unless `all` are wanted.
+    /// Enters all positions before `at`.
     ///
     /// # Safety
     ///
@@ -161,7 +164,7 @@ impl Rows {
         input: &[u8],
         at: usize,
         limit: usize,
-        short: bool,
+        all: bool,
         room: usize,
         mut weigh: impl FnMut(usize, usize) -> (usize, usize),
     ) {
@@ -177,10 +180,10 @@ impl Rows {
             let row = self.rows.get_unchecked(key.row);
             let latest = usize::from(*self.latest.get_unchecked(key.row));
             let near = equal(&row.tags, key.tag);
+            let near_depth = if all { self.depth } else { self.depth.min(FEW) };
             let both = near & equal(&row.after, key.after);
-            let wanted = if both != 0 || !short { both } else { near };
-            let mut wanted =
-                u32::from(wanted.rotate_right(latest as u32)) & ((1 << self.depth) - 1);
+            let (wanted, depth) = if both != 0 { (both, self.depth) } else { (near, near_depth) };
+            let mut wanted = u32::from(wanted.rotate_right(latest as u32)) & ((1 << depth) - 1);
             let mut tail = load_2(base.add(at + known - 1));
             while wanted != 0 {
                 let slot = (latest + wanted.trailing_zeros() as usize) % WIDTH;
@@ -239,19 +242,19 @@ mod tests {
     const EFFORT: Effort = Effort { most_bits: 12, depth: 16 };
 
     /// What a search tells about `at` when all is of interest: lengths and distances.
-    fn found(rows: &mut Rows, input: &[u8], at: usize, short: bool) -> Vec<(usize, usize)> {
-        let mut all = Vec::new();
+    fn found(rows: &mut Rows, input: &[u8], at: usize, all: bool) -> Vec<(usize, usize)> {
+        let mut told = Vec::new();
         let weigh = |length, distance| {
-            all.push((length, distance));
+            told.push((length, distance));
             (length, 0)
         };
         // SAFETY: the rows were cleared for this input, and the tests search in order, away from its
         // end. Positions are entered one by one, so that none is left out.
         unsafe {
             (0..=at).for_each(|end| rows.enter_until(input, end));
-            rows.search(input, at, input.len() - LAST_LITERALS, short, 0, weigh);
+            rows.search(input, at, input.len() - LAST_LITERALS, all, 0, weigh);
         }
-        all
+        told
     }
 
     #[test]
@@ -264,15 +267,23 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_of_two_is_told_last_and_short_ones_only_on_demand() {
+    fn the_longer_of_two_is_told_last() {
         let input = b"....abcdefghijk....abcdefgh____abcdX....abcdefghijklmnopqrstuvwxyz";
         let mut rows = Rows::default();
         rows.clear(input.len(), EFFORT);
         assert_eq!(found(&mut rows, input, 31, true), [(4, 12)]);
         rows.clear(input.len(), EFFORT);
-        assert_eq!(found(&mut rows, input, 31, false), []);
-        rows.clear(input.len(), EFFORT);
         assert_eq!(found(&mut rows, input, 40, true), [(8, 21), (11, 36)]);
+    }
+
+    #[test]
+    fn short_ones_are_sought_among_a_few_or_all() {
+        let input = b"abcdefg  abcd1  abcd2  abcd3  abcd4  abcdefgh, and so on to the end";
+        let mut rows = Rows::default();
+        rows.clear(input.len(), EFFORT);
+        assert_eq!(found(&mut rows, input, 37, true), [(4, 7), (7, 37)]);
+        rows.clear(input.len(), EFFORT);
+        assert_eq!(found(&mut rows, input, 37, false), [(4, 7)]);
     }
 
     #[test]
