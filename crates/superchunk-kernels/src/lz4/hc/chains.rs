@@ -49,7 +49,7 @@ pub(super) struct Patience {
 }
 
 /// No search looks for a match longer than this: the gain would be a few bytes in hundreds.
-const ENOUGH: usize = 256;
+pub(super) const ENOUGH: usize = 256;
 
 /// There are as many heads as the input has positions, within these bounds. With fewer the chains of
 /// data that hardly repeats are longer, and every step that only leads to another hash is a wait for
@@ -70,13 +70,13 @@ impl Default for Chains {
 }
 
 impl Chains {
-    /// Forgets all positions, and prepares for an input of `len` bytes. The steps back need no
-    /// clearing: each is written before it is read.
-    pub(super) fn clear(&mut self, len: usize) {
+    /// Forgets all positions, and prepares for an input of `len` bytes and searches from `start` on.
+    /// The steps back need no clearing: each is written before it is read.
+    pub(super) fn clear(&mut self, len: usize, start: usize) {
         let bits = len.max(1).ilog2().clamp(*HEAD_BITS.start(), *HEAD_BITS.end());
         self.shift = 32 - bits;
         self.head.iter_mut().take(1 << bits).for_each(|head| *head = 0);
-        self.next = 0;
+        self.next = start.saturating_sub(MAX_DISTANCE);
     }
 
     /// Enters all positions before `end`.
@@ -183,7 +183,13 @@ impl Chains {
 ///
 /// `room <= at`, and `at` lies in the input that begins at `base`.
 #[inline(always)]
-unsafe fn leads(base: *const u8, at: usize, lead: usize, room: usize, distance: usize) -> bool {
+pub(super) unsafe fn leads(
+    base: *const u8,
+    at: usize,
+    lead: usize,
+    room: usize,
+    distance: usize,
+) -> bool {
     if lead >= room || at - lead <= distance {
         return false;
     }

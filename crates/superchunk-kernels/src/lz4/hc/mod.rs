@@ -4,6 +4,8 @@
 //! | file | duty |
 //! |---|---|
 //! | `pairs` | the lightest levels: two candidates a position, nothing weighed |
+//! | `rows` | remembers positions in rows of 16, each in one cache line |
+//! | `lean` | searches rows and decides among matches that overlap, as they are found |
 //! | `chains` | remembers every position by its first bytes and finds the longest match |
 //! | `ways` | keeps the cheapest way to each position of a stretch |
 //! | `parse` | decides where to search, and writes the cheapest ways |
@@ -11,8 +13,10 @@
 //! A level is only an amount of effort; the format of the block is the same.
 
 mod chains;
+mod lean;
 mod pairs;
 mod parse;
+mod rows;
 mod ways;
 
 use alloc::vec::Vec;
@@ -21,8 +25,10 @@ use crate::lz4::MATCH_MARGIN;
 use crate::lz4::emit::Block;
 use crate::lz4::history::with_history;
 use chains::{Chains, Patience};
+use lean::Lean;
 use pairs::Pairs;
 use parse::Parser;
+use rows::{Effort, Rows};
 use ways::Ways;
 
 /// Encodes LZ4 blocks thoroughly; keeps its working memory between calls.
@@ -30,9 +36,8 @@ use ways::Ways;
 /// The output depends on nothing but the arguments of the call.
 #[derive(Clone, Debug, Default)]
 pub struct HcEncoder {
-    chains: Chains,
-    ways: Ways,
     pairs: Pairs,
+    searcher: Searcher,
     /// The dictionary and the input in one piece, when there is a dictionary.
     joined: Vec<u8>,
 }
@@ -66,10 +71,7 @@ impl HcEncoder {
                 if level <= LIGHT {
                     self.pairs.encode(input, start, &mut block)?
                 } else {
-                    let (chains, ways) = (&mut self.chains, &mut self.ways);
-                    chains.clear(input.len());
-                    Parser::new(chains, ways, patience_of(level), input, start)
-                        .encode(&mut block)?
+                    self.searcher.encode(level, input, start, &mut block)?
                 }
             };
         }
@@ -77,16 +79,69 @@ impl HcEncoder {
     }
 }
 
+/// Encodes at the levels that search for more than one candidate.
+#[derive(Clone, Debug, Default)]
+struct Searcher {
+    rows: Rows,
+    chains: Chains,
+    ways: Ways,
+}
+
+impl Searcher {
+    /// Writes all sequences that have a match; returns where the last literals begin.
+    ///
+    /// # Safety
+    ///
+    /// `start + MATCH_MARGIN < input.len()`, and positions fit 32 bits.
+    unsafe fn encode(
+        &mut self,
+        level: u8,
+        input: &[u8],
+        start: usize,
+        block: &mut Block<'_>,
+    ) -> Option<usize> {
+        self.rows.clear(input.len(), effort_of(level));
+        // SAFETY: the caller's promises; the rows and the chains are cleared for this input. Where a
+        // match ends and not all is done, `MATCH_MARGIN` bytes follow.
+        unsafe {
+            let thorough = level > LEAN;
+            let (anchor, done) = Lean::new(&mut self.rows, input, start, thorough).encode(block)?;
+            if done {
+                return Some(anchor);
+            }
+            let anchor = if anchor < start + EARLY {
+                block.begin_with(&[])?;
+                start
+            } else {
+                anchor
+            };
+            let (chains, ways) = (&mut self.chains, &mut self.ways);
+            chains.clear(input.len(), anchor);
+            Parser::new(chains, ways, patience_of(level), input, anchor).encode(block)
+        }
+    }
+}
+
 /// Levels up to this one use [`Pairs`].
 const LIGHT: u8 = 2;
 
-/// How thoroughly chains are searched at this level, which is above [`LIGHT`].
+/// Levels above that and up to this one use [`Rows`] alone. Those above use them as long as that gains
+/// little or the matches are long: searching chains would gain little more.
+const LEAN: u8 = 5;
+
+/// What was written up to here is not worth keeping when chains are searched after all.
+const EARLY: usize = 1 << 15;
+
+/// How thoroughly rows are searched at this level, which is above [`LIGHT`].
+fn effort_of(level: u8) -> Effort {
+    let most_bits = if level <= LEAN { 12 } else { 13 };
+    Effort { most_bits, depth: if level <= 3 { 12 } else { 16 } }
+}
+
+/// How thoroughly chains are searched at this level, which is above [`LEAN`].
 fn patience_of(level: u8) -> Patience {
     let depth: usize = match level {
-        0..=3 => 4,
-        4 => 8,
-        5 => 14,
-        6 => 28,
+        0..=6 => 28,
         7 => 52,
         8 => 100,
         9 => 192,

@@ -28,8 +28,8 @@ use crate::lz4::{LAST_LITERALS, MATCH_MARGIN, MIN_MATCH};
 
 /// After so many bytes without a match, only every second position is searched; after twice as
 /// many every third, and so on up to the longest stride.
-const UNTIL_STRIDE: usize = 512;
-const LONGEST_STRIDE: usize = 16;
+pub(super) const UNTIL_STRIDE: usize = 512;
+pub(super) const LONGEST_STRIDE: usize = 16;
 
 /// So far before the end of a stretch begins the first search for what passes over it.
 const OVER_END: usize = MIN_MATCH - 1;
@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
     ///
     /// # Safety
     ///
-    /// `start + MATCH_MARGIN < input.len()`, positions fit 32 bits, and the chains are clear.
+    /// `start + MATCH_MARGIN <= input.len()`, positions fit 32 bits, and the chains are clear.
     pub(super) unsafe fn new(
         chains: &'a mut Chains,
         ways: &'a mut Ways,
@@ -232,7 +232,13 @@ fn give_back(input: &[u8], before: &mut Match, next: &mut Match, last_begin: usi
 ///
 /// Matches in a stretch often go back far, so 8 bytes at a time are compared first.
 #[inline(always)]
-fn follow_back(input: &[u8], low: usize, at: usize, length: usize, distance: usize) -> Match {
+pub(super) fn follow_back(
+    input: &[u8],
+    low: usize,
+    at: usize,
+    length: usize,
+    distance: usize,
+) -> Match {
     let base = input.as_ptr();
     let low = low.max(distance);
     let mut begin = at;
