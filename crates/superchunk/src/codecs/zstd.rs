@@ -2,8 +2,8 @@
 //! written, any sequence of frames when read; both with or without a dictionary.
 //!
 //! Frames without a dictionary are decoded by a kernel, others by mzstd. The encoder of mzstd
-//! writes the bytes of libzstd 1.5.7; for streams without repetitions there is a kernel that does not look for any, see
-//! [`super::Light`]. Contexts are kept between streams: their tables cost up to a third of the
+//! writes the bytes of libzstd 1.5.7; level 1 without a dictionary is a kernel's, and takes as many bytes. For streams without
+//! repetitions there is one that does not look for any, see [`super::Light`]. Contexts are kept between streams: their tables cost up to a third of the
 //! time of a 32 KB stream. A prepared dictionary is kept as long as the same bytes come again, that is for a whole chunk.
 
 use mzstd::dictionary::{DecodeDictionary, DictionaryBuilder, PreparedDictionary};
@@ -15,8 +15,8 @@ use superchunk_kernels::{Malformed, zstd};
 /// A Zstandard encoder and decoder; each part is created when first used.
 #[derive(Default)]
 pub(crate) struct Zstd {
-    codes: zstd::Encoder,
-    /// One for each level that is in use.
+    kernel: zstd::Encoder,
+    /// One for each level that is in use and not the kernel's.
     encoders: Vec<Encoder>,
     encode_dictionary: Option<EncodeDictionary>,
     decoder: Option<zstd::Decoder>,
@@ -75,7 +75,10 @@ impl Zstd {
         dst: &mut [u8],
     ) -> Option<usize> {
         if dict.is_empty() {
-            return self.encoder_at(level)?.compress_to_slice(src, dst).ok();
+            return match level {
+                1 => self.kernel.compress_fast(src, dst),
+                _ => self.encoder_at(level)?.compress_to_slice(src, dst).ok(),
+            };
         }
         let stale = !matches!(&self.encode_dictionary,
             Some(cached) if cached.level == level && cached.prepared.as_bytes() == dict);
@@ -94,7 +97,7 @@ impl Zstd {
 
     /// The same without a dictionary, and with codes alone: nothing that comes again is looked for.
     pub(crate) fn compress_codes(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        self.codes.compress_codes(src, dst)
+        self.kernel.compress_codes(src, dst)
     }
 
     /// Expands the frames of `src`, which must fill `dst` exactly. `dict` is as for
