@@ -9,15 +9,20 @@ use crate::input::Input;
 /// The first byte says which codec and which way.
 pub(crate) fn zlib_zstd(input: &[u8]) {
     let mut input = Input::new(input);
-    match input.byte() % 6 {
+    match input.byte() % 7 {
         0 => decode_zlib(&mut input),
         1 => decode_zstd(&mut input),
         2 => encode_zlib(Search::Thorough, &mut input),
         3 => encode_zlib(Search::Runs, &mut input),
         4 => encode_zlib(Search::Brisk, &mut input),
-        _ => {
+        5 => {
             let mut encoder = zstd::Encoder::default();
             let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_codes(src, dst);
+            round_trip(&mut input, encode, zstd_comes_back, false);
+        }
+        _ => {
+            let mut encoder = zstd::Encoder::default();
+            let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_fast(src, dst);
             round_trip(&mut input, encode, zstd_comes_back, false);
         }
     }

@@ -80,16 +80,19 @@ fn streams() -> Vec<(String, Vec<u8>)> {
     let seed = |number: u8| {
         let data = superchunk_testkit::samples::mixed(3000, 4, number.into());
         let [low, high, ..] = (data.len() as u64).to_le_bytes();
-        let coded = |codec: u8, encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>| {
+        let coded = |name: &str, codec: u8, encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>| {
             let mut stream = vec![0; 2 * data.len() + 100];
             let len = encode(&mut stream)?;
             let seed = [&[codec, low, high, low, high / 2], stream.get(..len)?].concat();
-            Some((format!("codec{codec}data{number}"), seed))
+            Some((format!("{name}{number}"), seed))
         };
-        let zlib =
-            coded(0, &mut |to| deflate::Encoder::default().compress(Search::Thorough, &data, to));
-        let zstd = coded(1, &mut |to| zstd::Encoder::default().compress_codes(&data, to));
-        [zlib, zstd].into_iter().flatten()
+        let mut zlib =
+            |to: &mut [u8]| deflate::Encoder::default().compress(Search::Thorough, &data, to);
+        let mut codes = |to: &mut [u8]| zstd::Encoder::default().compress_codes(&data, to);
+        let mut fast = |to: &mut [u8]| zstd::Encoder::default().compress_fast(&data, to);
+        let zlib = coded("zlib", 0, &mut zlib);
+        let (codes, fast) = (coded("codes", 1, &mut codes), coded("fast", 1, &mut fast));
+        [zlib, codes, fast].into_iter().flatten()
     };
     (1..=9).flat_map(seed).collect()
 }
