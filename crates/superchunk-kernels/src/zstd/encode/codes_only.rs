@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::runs::repeated_byte;
 use crate::zstd::encode::block::{Frame, MAX_BLOCK};
-use crate::zstd::encode::histogram::{Quarters, count_quarters, sum};
+use crate::zstd::encode::histogram::{Quarters, count_quarters, divergence, sum};
 use crate::zstd::encode::sample::is_noise;
 use crate::zstd::encode::sequences::Found;
 
@@ -99,28 +99,14 @@ impl Open {
 
     /// Whether codes for these counts and for those so far, apart, gain more than they cost.
     ///
-    /// A sum of squares stands for the difference of the logarithms.
+    /// The divergence stands for the difference of the logarithms.
     fn differs(&self, counts: &[u32; 256]) -> bool {
         if self.end == self.begin {
             return false;
         }
-        #[expect(clippy::cast_precision_loss, reason = "lengths are below 2^24")]
-        let (len, new) = ((self.end - self.begin) as f32, GROUP as f32);
-        let square = |(&so_far, &count): (&u32, &u32)| {
-            #[expect(clippy::cast_precision_loss, reason = "counts are below 2^24")]
-            let (a, b) = (so_far as f32, count as f32);
-            let difference = a * new - b * len;
-            difference * difference / (a + b + 1e-9)
-        };
-        let mut sums = [0_f32; 8];
-        let pairs = self.counts.as_chunks::<8>().0.iter().zip(counts.as_chunks::<8>().0);
-        for (so_far, counts) in pairs {
-            for (sum, pair) in sums.iter_mut().zip(so_far.iter().zip(counts)) {
-                *sum += square(pair);
-            }
-        }
-        let bits = sums.iter().sum::<f32>() / (len * new) * core::f32::consts::LOG2_E / 2.0;
-        bits > NEW_BLOCK
+        #[expect(clippy::cast_possible_truncation, reason = "a block is shorter than 2^24")]
+        let (len, new) = ((self.end - self.begin) as u32, GROUP as u32);
+        divergence(&self.counts, len, counts, new) * core::f32::consts::LOG2_E / 2.0 > NEW_BLOCK
     }
 
     /// Writes the part, and begins an empty one behind it.

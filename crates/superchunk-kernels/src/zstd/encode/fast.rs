@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::runs::repeated_byte;
 use crate::zstd::encode::block::{Frame, MAX_BLOCK};
 use crate::zstd::encode::parsed::Parsed;
-use crate::zstd::encode::sample::{UNIT, is_noise};
+use crate::zstd::encode::sample::{Sample, UNIT, is_noise};
 use crate::zstd::encode::search::{Block, FIRST_DISTANCES, search};
 
 /// A byte in 64 is the least gain for which a decoder is given the work of decoding.
@@ -37,7 +37,7 @@ impl Fast {
         self.clear_table(src.len());
         let mut begin = 0;
         while begin < src.len() {
-            let end = src.len().min(begin + MAX_BLOCK);
+            let end = begin + block_len(src.get(begin..)?, src.len() > SHORT_INPUT);
             let block = Block { input: src, begin, end };
             distances = self.write_block(block, distances, frame)?;
             begin = end;
@@ -107,6 +107,22 @@ impl Fast {
             }
         }
     }
+}
+
+/// How long the block at the begin of `rest` is: up to where bytes become different, if it may be cut.
+fn block_len(rest: &[u8], cut: bool) -> usize {
+    let all = rest.get(..MAX_BLOCK).unwrap_or(rest);
+    let mut units = all.chunks_exact(UNIT);
+    let Some(first) = units.next().filter(|_| cut) else { return all.len() };
+    let mut so_far = Sample::of(first);
+    for (number, unit) in units.enumerate() {
+        let next = Sample::of(unit);
+        if so_far.differs(&next) {
+            return (number + 1) * UNIT;
+        }
+        so_far.add(&next);
+    }
+    all.len()
 }
 
 /// # Safety

@@ -50,3 +50,22 @@ pub(super) fn quarters(src: &[u8]) -> [&[u8]; 4] {
 pub(super) fn sum(quarters: &Quarters) -> [u32; 256] {
     core::array::from_fn(|i| quarters.iter().map(|counts| counts[i]).sum())
 }
+
+/// How much two counts of so many bytes differ: the sum of the squares of the differences, each
+/// divided by what is expected for bytes of the same kind. Totals are below 2^24.
+pub(super) fn divergence(first: &[u32; 256], len: u32, second: &[u32; 256], new: u32) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "below 2^24")]
+    let number = |count: u32| count as f32;
+    let (len, new) = (number(len), number(new));
+    let square = |a: u32, b: u32| {
+        let difference = number(a) * new - number(b) * len;
+        difference * difference / (number(a + b) + 1e-9)
+    };
+    let mut sums = [0_f32; 8];
+    for (first, second) in first.as_chunks::<8>().0.iter().zip(second.as_chunks::<8>().0) {
+        for (sum, (&a, &b)) in sums.iter_mut().zip(first.iter().zip(second)) {
+            *sum += square(a, b);
+        }
+    }
+    sums.iter().sum::<f32>() / (len * new)
+}

@@ -2,12 +2,19 @@
 
 #![expect(clippy::indexing_slicing, reason = "a byte indexes 256 counts")]
 
+use crate::zstd::encode::histogram::divergence;
+
 /// The part that is looked at as one.
 pub(super) const UNIT: usize = 1 << 13;
 
 /// Bytes that stand together in a sample, and how many such windows a unit has.
 const WINDOW: usize = 64;
 const WINDOWS: usize = 8;
+
+/// The least divergence of two samples for which they are coded apart, and so much more for each
+/// different byte.
+const NEW_BLOCK: f32 = 200.0;
+const PER_KIND: f32 = 2.0;
 
 /// How often each byte was seen.
 #[derive(Clone, Debug)]
@@ -68,6 +75,16 @@ impl Sample {
             *count += other;
         }
         self.total += other.total;
+    }
+
+    /// Whether the other bytes differ so much that a block of their own pays.
+    ///
+    /// The divergence of bytes of the same kind is about as large as the number of different ones.
+    pub(super) fn differs(&self, other: &Sample) -> bool {
+        let pairs = self.counts.iter().zip(&other.counts);
+        let kinds: u8 = pairs.map(|(a, b)| u8::from(a | b > 0)).fold(0, u8::saturating_add);
+        let limit = NEW_BLOCK + PER_KIND * f32::from(kinds);
+        divergence(&self.counts, self.total, &other.counts, other.total) > limit
     }
 
     /// The sum of squares, times 256 and divided by the total, less the total.

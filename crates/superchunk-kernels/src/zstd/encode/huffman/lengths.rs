@@ -111,18 +111,22 @@ fn limit(depths: &mut [u32], sorted: &[u32], most: u32) {
         *depth = (*depth).min(most);
         used += WHOLE >> *depth;
     }
+    // Depths fall as counts rise: the first of a depth is the rarest.
+    let mut firsts: [usize; MAX_BITS as usize + 1] =
+        core::array::from_fn(|depth| depths.partition_point(|&other| other as usize > depth));
     while used > WHOLE {
         let mut best = (u32::MAX, 0);
         for depth in 1..most {
-            // Depths fall as counts rise: the first of a depth is the rarest.
-            let first = depths.partition_point(|&other| other > depth);
+            let first = firsts[depth as usize];
             if depths.get(first) == Some(&depth) {
                 let price = ((sorted[first] >> 8) << 6) >> (most - 1 - depth);
                 best = best.min((price, first));
             }
         }
-        used -= (WHOLE >> depths[best.1]) / 2;
-        depths[best.1] += 1;
+        let depth = &mut depths[best.1];
+        used -= (WHOLE >> *depth) / 2;
+        firsts[*depth as usize] += 1;
+        *depth += 1;
     }
     // From the most frequent on: what still fits one bit less gets it, and the order is kept.
     while used < WHOLE {
