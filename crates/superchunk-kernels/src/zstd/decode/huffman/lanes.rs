@@ -1,4 +1,4 @@
-//! The loops that decode most of the symbols of one or four streams.
+//! The loops that decode most of the symbols of up to eight streams, on every processor.
 
 use core::hint::black_box;
 

@@ -13,19 +13,19 @@
 //! | `rax`, `rcx` | an entry; how many bits, and then bytes, of a word were used |
 
 use core::arch::asm;
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
 
 use super::table::{Aligned, One, Pair, Table};
 
 /// The bytes that a lane has room for.
 pub(super) const ROOM: usize = 1280;
-/// From the output of a lane to that of the next: in another set of the cache. The loops have it as a number, too.
+/// From the output of a lane to that of the next: in another set of the cache.
 const STRIDE: usize = 1344;
 
 /// The lanes as the loops need them.
 #[repr(C, align(64))]
 pub(super) struct Lanes {
-    /// Where the words were loaded from.
+    /// Where the words were loaded from. The loops expect this to be first.
     pub(super) inputs: [*const u8; 8],
     /// Where the output of the first lane ends.
     end: *mut u8,
@@ -54,124 +54,86 @@ impl Lanes {
 }
 
 /// One look-up in the table of single symbols.
+#[rustfmt::skip]
 macro_rules! symbol {
-    ($shift:literal, $place:literal, $lane:literal, $word:literal) => {
+    ($place:literal, $lane:literal, $word:literal) => {
         concat!(
-            "shrx rax, ",
-            $word,
-            ", rsi\n",
-            "movzx eax, word ptr [rsi + 2 * rax - ",
-            $shift,
-            "]\n",
-            "shlx ",
-            $word,
-            ", ",
-            $word,
-            ", rax\n",
-            "mov byte ptr [rdi + 1344 * ",
-            $lane,
-            " + ",
-            $place,
-            "], ah\n",
+            "shrx rax, ", $word, ", rsi\n",
+            "movzx eax, word ptr [rsi + 2 * rax - {shift}]\n",
+            "shlx ", $word, ", ", $word, ", rax\n",
+            "mov byte ptr [rdi + {stride} * ", $lane, " + ", $place, "], ah\n",
         )
     };
 }
 
 /// One look-up in the table of pairs, whose entries are stored as they are.
+#[rustfmt::skip]
 macro_rules! pair {
-    ($shift:literal, $place:literal, $lane:literal, $word:literal) => {
+    ($place:literal, $lane:literal, $word:literal) => {
         concat!(
-            "shrx rax, ",
-            $word,
-            ", rsi\n",
-            "mov eax, dword ptr [rsi + 4 * rax - ",
-            $shift,
-            "]\n",
-            "shlx ",
-            $word,
-            ", ",
-            $word,
-            ", rax\n",
-            "mov dword ptr [rdi + 1344 * ",
-            $lane,
-            " + 4 * ",
-            $place,
-            "], eax\n",
+            "shrx rax, ", $word, ", rsi\n",
+            "mov eax, dword ptr [rsi + 4 * rax - {shift}]\n",
+            "shlx ", $word, ", ", $word, ", rax\n",
+            "mov dword ptr [rdi + {stride} * ", $lane, " + 4 * ", $place, "], eax\n",
         )
     };
 }
 
 /// One look-up for each lane.
 macro_rules! each_lane {
-    ($take:ident, $shift:literal, $place:literal) => {
+    ($take:ident, $place:literal) => {
         concat!(
-            $take!($shift, $place, 0, "r8"),
-            $take!($shift, $place, 1, "r9"),
-            $take!($shift, $place, 2, "r10"),
-            $take!($shift, $place, 3, "r11"),
-            $take!($shift, $place, 4, "r12"),
-            $take!($shift, $place, 5, "r13"),
-            $take!($shift, $place, 6, "r14"),
-            $take!($shift, $place, 7, "r15"),
+            $take!($place, 0, "r8"),
+            $take!($place, 1, "r9"),
+            $take!($place, 2, "r10"),
+            $take!($place, 3, "r11"),
+            $take!($place, 4, "r12"),
+            $take!($place, 5, "r13"),
+            $take!($place, 6, "r14"),
+            $take!($place, 7, "r15"),
         )
     };
 }
 
-/// Loads the next word: as far back as whole bytes were used, without the bits of another one.
+/// Loads the next word: back by as many whole bytes as were used, and without the bits that were used
+/// of one more.
+#[rustfmt::skip]
 macro_rules! load {
     ($lane:literal, $word:literal) => {
         concat!(
-            "tzcnt rax, ",
-            $word,
-            "\n",
-            "mov ",
-            $word,
-            ", qword ptr [rdx + 8 * ",
-            $lane,
-            " - 3]\n",
+            "tzcnt rax, ", $word, "\n",
+            "mov ", $word, ", qword ptr [rdx + 8 * ", $lane, " - 3]\n",
             "shrx rcx, rax, rdx\n",
             "and eax, 7\n",
-            "sub ",
-            $word,
-            ", rcx\n",
-            "mov qword ptr [rdx + 8 * ",
-            $lane,
-            " - 3], ",
-            $word,
-            "\n",
-            "mov ",
-            $word,
-            ", qword ptr [",
-            $word,
-            "]\n",
-            "or ",
-            $word,
-            ", 1\n",
-            "shlx ",
-            $word,
-            ", ",
-            $word,
-            ", rax\n",
+            "sub ", $word, ", rcx\n",
+            "mov qword ptr [rdx + 8 * ", $lane, " - 3], ", $word, "\n",
+            "mov ", $word, ", qword ptr [", $word, "]\n",
+            "or ", $word, ", 1\n",
+            "shlx ", $word, ", ", $word, ", rax\n",
         )
     };
 }
 
-/// Steps of look-ups at the given places of the output, of which a step makes so many bytes.
+/// Steps of look-ups at the given places of the output, in a table of so many bits. A step makes
+/// `$step` bytes, all of them `$bytes`.
 macro_rules! steps {
-    ($take:ident, $lanes:ident, $bytes:expr, $table:ident, $shift:literal, $step:literal, $($place:literal),*) => {{
+    ($take:ident, $lanes:ident, $bytes:expr, $table:ident, $log:literal, $step:literal, $($place:literal),*) => {{
         let begin = $lanes.set_end($bytes);
         let lanes = &raw mut *$lanes;
         asm!(
             "2:",
-            $(each_lane!($take, $shift, $place),)*
+            $(each_lane!($take, $place),)*
             load!(0, "r8"), load!(1, "r9"), load!(2, "r10"), load!(3, "r11"),
             load!(4, "r12"), load!(5, "r13"), load!(6, "r14"), load!(7, "r15"),
             concat!("add rdi, ", $step),
-            "cmp rdi, qword ptr [rdx + 64 - 3]",
+            "cmp rdi, qword ptr [rdx + {end} - 3]",
             "jne 2b",
+            shift = const 64 - $log,
+            stride = const STRIDE,
+            end = const offset_of!(Lanes, end),
             inout("rdi") begin => _,
             in("rdx") lanes.wrapping_byte_add(3),
-            in("rsi") (&raw const *$table).wrapping_byte_add($shift),
+            in("rsi") (&raw const *$table).wrapping_byte_add(64 - $log),
             inout("r8") (*lanes).words[0],
             inout("r9") (*lanes).words[1],
             inout("r10") (*lanes).words[2],
@@ -233,12 +195,12 @@ impl<'a> Step<'a> {
         unsafe {
             match self {
                 Self::Pairs(table) => {
-                    steps!(pair, lanes, 4 * lookups, table, 53, 20, 0, 1, 2, 3, 4);
+                    steps!(pair, lanes, 4 * lookups, table, 11, 20, 0, 1, 2, 3, 4);
                 }
-                Self::Five(table) => steps!(symbol, lanes, lookups, table, 53, 5, 0, 1, 2, 3, 4),
-                Self::Six(table) => steps!(symbol, lanes, lookups, table, 55, 6, 0, 1, 2, 3, 4, 5),
+                Self::Five(table) => steps!(symbol, lanes, lookups, table, 11, 5, 0, 1, 2, 3, 4),
+                Self::Six(table) => steps!(symbol, lanes, lookups, table, 9, 6, 0, 1, 2, 3, 4, 5),
                 Self::Seven(table) => {
-                    steps!(symbol, lanes, lookups, table, 56, 7, 0, 1, 2, 3, 4, 5, 6);
+                    steps!(symbol, lanes, lookups, table, 8, 7, 0, 1, 2, 3, 4, 5, 6);
                 }
             }
         }

@@ -151,7 +151,6 @@ impl Table {
         if self.pairs_present {
             return;
         }
-        self.make_seconds();
         // First symbols alone: their entries are the same.
         let (to, from) = (&mut self.pairs.entries, &self.one.entries);
         match self.log {
@@ -159,6 +158,7 @@ impl Table {
             9 => widen::<4>(to, from),
             _ => widen::<1>(to, from),
         }
+        self.make_seconds();
         // Then what follows those whose codes leave bits for a second one: they are the last.
         let mut place = self.pairs.entries.as_mut_slice();
         let shortest = self.symbols.shortest();
@@ -199,21 +199,22 @@ impl Table {
         found.sum::<u64>() >> (2 * LONGEST - 10)
     }
 
-    /// What a second symbol adds to an entry, or 0 where the bits do not hold it.
+    /// What a second symbol adds to an entry, or 0 where the bits do not hold it. The pairs are those
+    /// of one symbol yet.
     fn make_seconds(&mut self) {
-        let most_left = LONGEST.saturating_sub(self.symbols.shortest());
-        let (shorter, longest) = self.seconds.split_at_mut(1 << most_left);
-        for (index, second) in (0_usize..1 << most_left).zip(longest.iter_mut()) {
-            let one = self.one.entries.get(index << self.log >> most_left).copied().unwrap_or(0);
-            let [bits, symbol] = one.to_le_bytes();
-            let holds = u32::from(bits) <= most_left;
-            *second = if holds { Pair::from_le_bytes([bits, 0, symbol, 0x80]) } else { 0 };
+        let shortest = self.symbols.shortest();
+        let most_left = LONGEST.saturating_sub(shortest);
+        let (mut shorter, longest) = self.seconds.split_at_mut(1 << most_left);
+        let firsts = self.pairs.entries.iter().step_by(1 << shortest);
+        for (second, first) in longest.iter_mut().zip(firsts) {
+            let (bits, symbol) = (first & 0xFF, first & 0xFF00);
+            *second = if bits <= most_left { bits | symbol << 8 | 0x80 << 24 } else { 0 };
         }
         let mut made = &*longest;
-        let mut shorter = shorter;
         for left in (0..most_left).rev() {
             let (rest, seconds) = core::mem::take(&mut shorter).split_at_mut(1 << left);
-            for (second, longer) in seconds.iter_mut().zip(made.iter().step_by(2)) {
+            let (longer, _) = made.as_chunks::<2>();
+            for (second, [longer, _]) in seconds.iter_mut().zip(longer) {
                 *second = if longer & 0xFF <= left { *longer } else { 0 };
             }
             (shorter, made) = (rest, seconds);
