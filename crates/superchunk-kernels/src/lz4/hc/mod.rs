@@ -135,7 +135,12 @@ const EARLY: usize = 1 << 15;
 /// How thoroughly rows are searched at this level, which is above [`LIGHT`].
 fn effort_of(level: u8) -> Effort {
     let most_bits = if level <= LEAN { 12 } else { 13 };
-    Effort { most_bits, depth: if level <= 3 { 12 } else { 16 } }
+    let (long, short, few) = match level {
+        0..=3 => (4, 12, 1),
+        4 => (8, 14, 2),
+        _ => (16, 16, 4),
+    };
+    Effort { most_bits, long, short, few }
 }
 
 /// How thoroughly chains are searched at this level, which is above [`LEAN`].
