@@ -36,6 +36,13 @@ pub(super) struct Lean<'a> {
     matches: usize,
 }
 
+/// How far it came: all literals that follow are the last ones, or all that follows is to be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Done(usize),
+    GivenUp(usize),
+}
+
 /// A row of matches which are not written yet, after what is written. The first one stands for that.
 struct Pending {
     row: [Taken; MOST + 1],
@@ -92,9 +99,13 @@ impl<'a> Lean<'a> {
         Lean { rows, input, anchor: start, last_begin, limit, gives_up, matches: 0 }
     }
 
-    /// Writes all sequences that have a match; returns where the last literals begin, and whether
-    /// these are all. If not, it has given up.
-    pub(super) fn encode(&mut self, block: &mut Block<'_>) -> Option<(usize, bool)> {
+    /// Where the literals begin that are not written yet.
+    pub(super) fn anchor(&self) -> usize {
+        self.anchor
+    }
+
+    /// Writes all sequences that have a match, or those up to where it gives up.
+    pub(super) fn encode(&mut self, block: &mut Block<'_>) -> Option<Ended> {
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::isa().has_avx2() {
             // SAFETY: with AVX2 there are BMI1 and BMI2.
@@ -110,19 +121,19 @@ impl<'a> Lean<'a> {
     /// The processor has BMI1 and BMI2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi1,bmi2")]
-    unsafe fn encode_with_bmi(&mut self, block: &mut Block<'_>) -> Option<(usize, bool)> {
+    unsafe fn encode_with_bmi(&mut self, block: &mut Block<'_>) -> Option<Ended> {
         self.encode_anywhere(block)
     }
 
     #[inline(always)]
-    fn encode_anywhere(&mut self, block: &mut Block<'_>) -> Option<(usize, bool)> {
+    fn encode_anywhere(&mut self, block: &mut Block<'_>) -> Option<Ended> {
         let mut at = self.anchor;
         let (mut asked, mut written, mut matches) = (at, block.len(), 0);
         while at <= self.last_begin {
             if self.gives_up && self.anchor >= asked + SEGMENT {
                 let (read, wrote) = (self.anchor - asked, block.len() - written);
                 if is_worth_more(read, wrote, self.matches - matches) {
-                    return Some((self.anchor, false));
+                    return Some(Ended::GivenUp(self.anchor));
                 }
                 (asked, written, matches) = (self.anchor, block.len(), self.matches);
             }
@@ -131,7 +142,7 @@ impl<'a> Lean<'a> {
                 None => at + (1 + (at - self.anchor) / UNTIL_STRIDE).min(LONGEST_STRIDE),
             }
         }
-        Some((self.anchor, true))
+        Some(Ended::Done(self.anchor))
     }
 
     /// The longest match at `at <= last_begin`, followed back into the literals before it.
@@ -326,7 +337,7 @@ mod tests {
     }
 
     /// The matches and literals of `input`, and where its last literals begin.
-    fn encoded(input: &[u8], level: u8, anywhere: bool, gives_up: bool) -> (Vec<u8>, usize, bool) {
+    fn encoded(input: &[u8], level: u8, anywhere: bool, gives_up: bool) -> (Vec<u8>, Ended) {
         let mut rows = Rows::default();
         rows.clear(input.len(), effort_of(level));
         let mut space = vec![0; input.len() + 100];
@@ -335,10 +346,11 @@ mod tests {
         let mut lean = unsafe { Lean::new(&mut rows, input, 0, gives_up) };
         let ended =
             if anywhere { lean.encode_anywhere(&mut block) } else { lean.encode(&mut block) };
-        let (anchor, done) = ended.unwrap();
+        let ended = ended.unwrap();
+        let (Ended::Done(anchor) | Ended::GivenUp(anchor)) = ended;
         let len = block.finish(input.get(anchor..).unwrap()).unwrap();
         space.truncate(len);
-        (space, anchor, done)
+        (space, ended)
     }
 
     #[test]
@@ -346,11 +358,11 @@ mod tests {
         for longest in [5, 8, 14, 40, 300] {
             let input = pieces(150_000, longest);
             for level in [3, 5, 9] {
-                let (block, _, done) = encoded(&input, level, false, false);
+                let (block, ended) = encoded(&input, level, false, false);
                 let mut back = vec![0; input.len()];
                 decompress(&[], &block, &mut back).unwrap();
                 assert!(back == input, "pieces up to {longest}, level {level}");
-                assert!(done);
+                assert!(matches!(ended, Ended::Done(_)));
             }
         }
     }
@@ -366,14 +378,14 @@ mod tests {
     #[test]
     fn what_is_worth_more_is_given_up_at_the_end_of_a_match() {
         let input = pieces(100_000, 40);
-        let (block, anchor, done) = encoded(&input, 9, false, true);
-        assert!(!done && (SEGMENT..3 * SEGMENT).contains(&anchor), "{anchor}");
+        let (block, ended) = encoded(&input, 9, false, true);
+        assert!(matches!(ended, Ended::GivenUp(SEGMENT..=30_000)), "{ended:?}");
         let mut back = vec![0; input.len()];
         decompress(&[], &block, &mut back).unwrap();
         assert!(back == input);
-        // Runs have long matches, and noise none.
-        let (_, _, done) = encoded(&vec![5; 100_000], 9, false, true);
-        assert!(done);
+        // Runs have long matches.
+        let (_, ended) = encoded(&vec![5; 100_000], 9, false, true);
+        assert!(matches!(ended, Ended::Done(_)));
     }
 
     #[test]
@@ -398,5 +410,18 @@ mod tests {
         }
         assert_eq!(pending.matches().len(), MOST);
         assert_eq!(pending.last().end, 20 + 2 * MOST);
+    }
+
+    #[test]
+    fn what_is_written_twice_fits_where_it_fits_once() {
+        let input = pieces(18_000, 40);
+        for level in 6..=12 {
+            let mut encoder = crate::lz4::HcEncoder::new();
+            let mut roomy = vec![0; 20_000];
+            let len = encoder.compress(level, &[], &input, &mut roomy).unwrap();
+            let mut exact = vec![0; len];
+            assert_eq!(encoder.compress(level, &[], &input, &mut exact), Some(len));
+            assert!(exact == roomy[..len], "level {level}");
+        }
     }
 }

@@ -25,7 +25,7 @@ use crate::lz4::MATCH_MARGIN;
 use crate::lz4::emit::Block;
 use crate::lz4::history::with_history;
 use chains::{Chains, Patience};
-use lean::Lean;
+use lean::{Ended, Lean};
 use pairs::Pairs;
 use parse::Parser;
 use rows::{Effort, Rows};
@@ -104,16 +104,16 @@ impl Searcher {
         // SAFETY: the caller's promises; the rows and the chains are cleared for this input. Where a
         // match ends and not all is done, `MATCH_MARGIN` bytes follow.
         unsafe {
-            let thorough = level > LEAN;
-            let (anchor, done) = Lean::new(&mut self.rows, input, start, thorough).encode(block)?;
-            if done {
-                return Some(anchor);
-            }
-            let anchor = if anchor < start + EARLY {
-                block.begin_with(&[])?;
-                start
-            } else {
-                anchor
+            let mut lean = Lean::new(&mut self.rows, input, start, level > LEAN);
+            let anchor = match lean.encode(block) {
+                Some(Ended::Done(anchor)) => return Some(anchor),
+                // Of a full block only what would not have been kept is written again.
+                None if level <= LEAN || lean.anchor() >= start + EARLY => return None,
+                Some(Ended::GivenUp(anchor)) if anchor >= start + EARLY => anchor,
+                _ => {
+                    block.begin_with(&[])?;
+                    start
+                }
             };
             let (chains, ways) = (&mut self.chains, &mut self.ways);
             chains.clear(input.len(), anchor);
@@ -135,7 +135,12 @@ const EARLY: usize = 1 << 15;
 /// How thoroughly rows are searched at this level, which is above [`LIGHT`].
 fn effort_of(level: u8) -> Effort {
     let most_bits = if level <= LEAN { 12 } else { 13 };
-    Effort { most_bits, depth: if level <= 3 { 12 } else { 16 } }
+    let (long, short, few) = match level {
+        0..=3 => (4, 12, 1),
+        4 => (8, 14, 2),
+        _ => (16, 16, 4),
+    };
+    Effort { most_bits, long, short, few }
 }
 
 /// How thoroughly chains are searched at this level, which is above [`LEAN`].

@@ -33,17 +33,21 @@ pub(super) struct Rows {
     shift: u32,
     /// The first position that has not been entered.
     next: usize,
-    /// So many of the latest entries of a row are looked at.
-    depth: u32,
+    /// How many of the latest entries of a row are looked at.
+    effort: Effort,
 }
 
 /// How much is remembered, and looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Effort {
     /// There are as many entries as the input has positions, but not more rows than this power of two.
     pub(super) most_bits: u32,
-    /// So many of the latest entries of a row are looked at.
-    pub(super) depth: u32,
+    /// So many of the latest entries of a row are looked at where some agree in 8 bytes.
+    pub(super) long: u32,
+    /// So many where none does.
+    pub(super) short: u32,
+    /// So many where none does and a few are enough.
+    pub(super) few: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +73,6 @@ const EMPTY: Row = Row { tags: [0; WIDTH], after: [0; WIDTH], places: [0; WIDTH]
 /// The fewest rows, as a power of two.
 const FEWEST_BITS: u32 = 8;
 
-/// So many entries are a few.
-const FEW: u32 = 4;
-
 /// Of more positions at once than this, only the first and the last ones are entered. Most of them
 /// are inside a match: what begins there has begun earlier, too, and would push others out of the rows.
 const MANY: usize = 10;
@@ -88,7 +89,7 @@ impl Rows {
         self.latest.resize(1 << bits, 0);
         self.shift = 56 - bits;
         self.next = 0;
-        self.depth = effort.depth;
+        self.effort = effort;
     }
 
     /// Enters the positions before `end`, or some of them where they are many.
@@ -180,9 +181,10 @@ impl Rows {
             let row = self.rows.get_unchecked(key.row);
             let latest = usize::from(*self.latest.get_unchecked(key.row));
             let near = equal(&row.tags, key.tag);
-            let near_depth = if all { self.depth } else { self.depth.min(FEW) };
+            let Effort { long, short, few, .. } = self.effort;
             let both = near & equal(&row.after, key.after);
-            let (wanted, depth) = if both != 0 { (both, self.depth) } else { (near, near_depth) };
+            let (wanted, depth) =
+                if both != 0 { (both, long) } else { (near, if all { short } else { few }) };
             let mut wanted = u32::from(wanted.rotate_right(latest as u32)) & ((1 << depth) - 1);
             let mut tail = load_2(base.add(at + known - 1));
             while wanted != 0 {
@@ -239,7 +241,7 @@ mod tests {
     use super::*;
     use crate::lz4::LAST_LITERALS;
 
-    const EFFORT: Effort = Effort { most_bits: 12, depth: 16 };
+    const EFFORT: Effort = Effort { most_bits: 12, long: 16, short: 16, few: 4 };
 
     /// What a search tells about `at` when all is of interest: lengths and distances.
     fn found(rows: &mut Rows, input: &[u8], at: usize, all: bool) -> Vec<(usize, usize)> {
