@@ -60,8 +60,6 @@ pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static 
             (2..=4, _) => &[Zstd(1)],
             (5..=8, Filtered | Plane) => &[ZstdCodes, Zstd(1), Zstd(5)],
             (5..=8, Plain) => &[Zstd(1), Zstd(2)],
-            // Of small integers, even smaller; and it takes next to nothing of the time of this level.
-            (9, Plain) => &[Zstd(1)],
             _ => &[],
         },
         #[cfg(feature = "zlib")]
