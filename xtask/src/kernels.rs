@@ -26,11 +26,11 @@ pub(crate) fn kernels() -> Outcome {
     Ok(())
 }
 
-/// The tests that a wrong kernel is most likely to fail, with the sets that a machine of today would
+/// The tests that a wrong kernel is most likely to fail, with the sets that a machine with AVX-512 would
 /// not choose by itself.
 pub(crate) fn lesser() -> Outcome {
     let chosen = ["roundtrip", "partial", "golden", "corruption"];
-    for isa in ["scalar", "sse2"] {
+    for isa in ["scalar", "sse2", "avx2"] {
         let features = ["--features", "pool,__internal-test"];
         let mut command = cargo(&["test", "-p", "superchunk-kernels", "--lib"]);
         run(command.args(["--test", "memory"]).args(features).env(FORCE, isa))?;
