@@ -9,10 +9,13 @@ use crate::runs::repeated_byte;
 use crate::zstd::encode::block::{Frame, MAX_BLOCK};
 use crate::zstd::encode::parsed::Parsed;
 use crate::zstd::encode::sample::{Sample, UNIT, is_noise};
-use crate::zstd::encode::search::{Block, FIRST_DISTANCES, search};
+use crate::zstd::encode::search::{Block, Entry, FIRST_DISTANCES, search};
 
 /// A byte in 64 is the least gain for which a decoder is given the work of decoding.
 pub(super) const GAIN_SHIFT: u32 = 6;
+
+/// The longest input: distances and what is added to them fit 32 bits.
+pub(super) const LONGEST: usize = 1 << 30;
 
 /// Inputs up to this length have positions of 16 bits.
 const SHORT_INPUT: usize = 1 << 16;
@@ -31,7 +34,7 @@ pub(super) struct Fast {
 }
 
 impl Fast {
-    /// Adds `src`, whose length fits 32 bits, to the frame.
+    /// Adds `src`, of at most [`LONGEST`] bytes, to the frame.
     pub(super) fn write(&mut self, src: &[u8], frame: &mut Frame<'_>) -> Option<()> {
         let mut distances = FIRST_DISTANCES;
         self.clear_table(src.len());
@@ -91,19 +94,12 @@ impl Fast {
     /// As [`search`], with the table that was made for the length of the input.
     unsafe fn search(&mut self, block: Block<'_>, distances: &mut [usize; 2]) {
         let Fast { short, long, parsed } = self;
-        // SAFETY: the caller's promise; AVX2 is reported only together with BMI2.
+        // SAFETY: the caller's promise.
         unsafe {
-            #[cfg(target_arch = "x86_64")]
-            if crate::cpu::isa().has_avx2() {
-                if block.input.len() <= SHORT_INPUT {
-                    return search_short_bmi2(short, block, distances, parsed);
-                }
-                return search_long_bmi2(long, block, distances, parsed);
-            }
             if block.input.len() <= SHORT_INPUT {
-                search::<u16, SHORT_BITS, KEY>(short, block, distances, parsed);
+                search_here::<u16, SHORT_BITS>(short, block, distances, parsed);
             } else {
-                search::<u32, LONG_BITS, KEY>(long, block, distances, parsed);
+                search_here::<u32, LONG_BITS>(long, block, distances, parsed);
             }
         }
     }
@@ -125,32 +121,38 @@ fn block_len(rest: &[u8], cut: bool) -> usize {
     all.len()
 }
 
+/// Takes a block apart with the best instructions that there are.
+///
 /// # Safety
 ///
-/// As [`search`], and the processor has AVX2 and BMI2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn search_short_bmi2(
-    table: &mut [u16],
+/// As [`search`].
+unsafe fn search_here<T: Entry, const BITS: u32>(
+    table: &mut [T],
     block: Block<'_>,
     distances: &mut [usize; 2],
     parsed: &mut Parsed,
 ) {
-    // SAFETY: the caller's promise.
-    unsafe { search::<u16, SHORT_BITS, KEY>(table, block, distances, parsed) };
+    // SAFETY: the caller's promise; AVX2 is reported only together with BMI1 and BMI2.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if crate::cpu::isa().has_avx2() {
+            return search_bmi2::<T, BITS>(table, block, distances, parsed);
+        }
+        search::<T, BITS, KEY>(table, block, distances, parsed);
+    }
 }
 
 /// # Safety
 ///
-/// As [`search`], and the processor has AVX2 and BMI2.
+/// As [`search`], and the processor has AVX2, BMI1 and BMI2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn search_long_bmi2(
-    table: &mut [u32],
+unsafe fn search_bmi2<T: Entry, const BITS: u32>(
+    table: &mut [T],
     block: Block<'_>,
     distances: &mut [usize; 2],
     parsed: &mut Parsed,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { search::<u32, LONG_BITS, KEY>(table, block, distances, parsed) };
+    unsafe { search::<T, BITS, KEY>(table, block, distances, parsed) };
 }

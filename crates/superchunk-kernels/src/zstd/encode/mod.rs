@@ -55,8 +55,7 @@ impl Encoder {
     /// Encodes `src` with the matches that are found quickly; returns the length of the frame, or
     /// `None` if it does not fit `dst`. What would gain less than a byte in 64 is stored as it is.
     pub fn compress_fast(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        // Positions are kept in 32 bits.
-        if u32::try_from(src.len()).is_err() {
+        if src.len() > fast::LONGEST {
             return self.compress_codes(src, dst);
         }
         let mut frame = Frame::new(&mut self.entropy, src.len(), fast::GAIN_SHIFT, dst)?;
