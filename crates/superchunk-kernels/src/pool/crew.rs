@@ -24,7 +24,7 @@ use std::process;
 use std::sync::OnceLock;
 
 use super::bell::Pace;
-use super::spin::Spin;
+use super::spin::{PATIENCE, PATIENCE_WITH_LAST, Spin};
 use super::sync::thread::{self, JoinHandle, Thread};
 use super::sync::{Arc, AtomicPtr, AtomicU32};
 
@@ -204,14 +204,14 @@ impl Slot {
 
     /// The life of a helper.
     fn serve(&self) {
-        let mut spin = Spin::new();
+        let mut spin = Spin::new(PATIENCE);
         loop {
             match self.state.load(Ordering::Relaxed) {
                 RETIRED => return,
                 OFFERED => {
                     if self.pass(OFFERED, JOINED) {
                         self.help();
-                        spin = Spin::new();
+                        spin = Spin::new(PATIENCE);
                     }
                 }
                 _ => {
@@ -239,7 +239,7 @@ impl Slot {
 
     /// The owner's wait for a helper that has joined; the slot is then free for all.
     fn collect(&self) {
-        let mut spin = Spin::new();
+        let mut spin = Spin::new(PATIENCE_WITH_LAST);
         while self.state.load(Ordering::Acquire) != DONE {
             if spin.turn() {
                 continue;

@@ -3,14 +3,14 @@
 use std::ops::Range;
 use std::slice::ChunksExact;
 
-use superchunk_kernels::{runs, shuffle};
+use superchunk_kernels::shuffle;
 
 use super::effort::{Effort, Explored};
 use super::header::Header;
 use super::stream::{self, Stream};
 use super::worker::Worker;
 use crate::block_shape::BlockShape;
-use crate::codecs::{CodecState, Method};
+use crate::codecs::Method;
 use crate::error::{Error, Result};
 use crate::filters::{Pipeline, Reference, Setting, scratch};
 use crate::registry::Registry;
@@ -270,60 +270,59 @@ impl BlockWriter<'_> {
         hold: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool> {
-        self.encode_by(worker, block, hold, out, |codec, number, plane, coded| {
-            self.effort.compress(explored.get(number), codec, plane, coded)
-        })
+        let Worker { codec, streams, a, b, .. } = worker;
+        let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
+        self.append(
+            planes_of(filtered, block.stream_count),
+            streams,
+            hold,
+            out,
+            |number, plane, coded| self.effort.compress(explored.get(number), codec, plane, coded),
+        )
     }
 
-    /// The same for the block that was explored.
+    /// The same for a block that was explored, and filtered for that.
     pub(super) fn encode_explored(
         &self,
         worker: &mut Worker,
-        block: &Plain<'_>,
+        (block, filtered): (&Plain<'_>, &[u8]),
         explored: &[Explored],
         hold: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool> {
-        self.encode_by(worker, block, hold, out, |_, number, _, coded| {
+        let planes = planes_of(filtered, block.stream_count);
+        self.append(planes, &mut worker.streams, hold, out, |number, _, coded| {
             Ok(explored.get(number).and_then(|explored| explored.copy_to(coded)))
         })
     }
 
-    /// Explores stream `number` of a block.
-    pub(super) fn explore(
+    /// Puts a block behind the filters into `to`.
+    pub(super) fn filter(
         &self,
         worker: &mut Worker,
         block: &Plain<'_>,
-        number: usize,
-        explored: &mut Explored,
+        to: &mut Vec<u8>,
     ) -> Result<()> {
-        explored.clear();
-        let Worker { codec, streams, a, b, .. } = worker;
-        let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
-        let plane = planes_of(filtered, block).nth(number).unwrap_or_default();
-        if self.runs_allowed && runs::repeated_byte(plane).is_some() {
-            return Ok(());
-        }
-        self.effort.explore(codec, (plane, block.stream_count), streams, explored)
+        let Worker { a, b, .. } = worker;
+        to.clear();
+        to.extend_from_slice(self.pipeline.forward(block.reference, block.bytes, a, b)?);
+        Ok(())
     }
 
-    fn encode_by(
+    fn append(
         &self,
-        worker: &mut Worker,
-        block: &Plain<'_>,
+        planes: ChunksExact<'_, u8>,
+        coded: &mut Vec<u8>,
         hold: bool,
         out: &mut Vec<u8>,
-        mut compress: impl FnMut(&mut CodecState, usize, &[u8], &mut [u8]) -> Result<Option<usize>>,
+        mut compress: impl FnMut(usize, &[u8], &mut [u8]) -> Result<Option<usize>>,
     ) -> Result<bool> {
-        let Worker { codec, streams, a, b, .. } = worker;
-        let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
-        let planes = planes_of(filtered, block);
         let mut held = 0;
         for (number, plane) in planes.clone().enumerate() {
             let start = out.len();
             let shorter = stream::write_short(plane, self.runs_allowed, out, |plane, out| {
-                let coded = scratch(streams, stream::longest_coded(plane.len()));
-                let len = compress(codec, number, plane, coded)?;
+                let coded = scratch(coded, stream::longest_coded(plane.len()));
+                let len = compress(number, plane, coded)?;
                 let coded = len.and_then(|len| coded.get(..len));
                 out.extend_from_slice(coded.unwrap_or_default());
                 Ok(coded.is_some())
@@ -339,7 +338,7 @@ impl BlockWriter<'_> {
                 (true, _) => {}
             }
         }
-        Ok(held == block.stream_count)
+        Ok(held == planes.len())
     }
 
     /// Appends the streams of a block that was held back: filtered, but not compressed.
@@ -351,11 +350,11 @@ impl BlockWriter<'_> {
     ) -> Result<()> {
         let Worker { a, b, .. } = worker;
         let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
-        planes_of(filtered, block).try_for_each(|plane| stream::write_raw(plane, out))
+        planes_of(filtered, block.stream_count).try_for_each(|plane| stream::write_raw(plane, out))
     }
 }
 
-/// The streams of a filtered block before they are compressed.
-fn planes_of<'f>(filtered: &'f [u8], block: &Plain<'_>) -> ChunksExact<'f, u8> {
-    filtered.chunks_exact((filtered.len() / block.stream_count).max(1))
+/// The `count` streams of a filtered block before they are compressed.
+pub(super) fn planes_of(filtered: &[u8], count: usize) -> ChunksExact<'_, u8> {
+    filtered.chunks_exact((filtered.len() / count).max(1))
 }

@@ -8,10 +8,8 @@
 
 use superchunk_kernels::repetitions;
 
-use super::stream::longest_coded;
 use crate::codecs::{CodecState, Content, Light, Method, lighter};
 use crate::error::Result;
-use crate::filters::scratch;
 
 /// So many blocks at least share what is found out with the first of them.
 const GROUP: usize = 16;
@@ -50,7 +48,7 @@ pub(super) struct Explored {
 #[derive(Clone, Copy)]
 struct Way {
     light: Light,
-    /// The length of the stream, and how often it was found to repeat itself.
+    /// The length of the stream, and how often it was found to repeat itself, unless the way finds that itself.
     len: usize,
     repetitions: usize,
     /// The length of the result.
@@ -64,6 +62,25 @@ impl Explored {
         self.way = None;
     }
 
+    /// Keeps the shorter of two results, that of the level and that of the first lighter way which takes hardly more.
+    /// The buffers change places.
+    pub(super) fn choose(&mut self, src: &[u8], full: &mut Tried, lighter: &mut [Tried]) {
+        self.clear();
+        let Some(len) = full.len else { return };
+        let light = lighter
+            .iter_mut()
+            .find(|light| light.len.is_some_and(|light| is_hardly_more(light, len)));
+        let shortest = match light {
+            Some(light) => {
+                self.way = light.len.zip(light.light).map(|(len, light)| Way::new(light, src, len));
+                if light.len < full.len { light } else { full }
+            }
+            None => full,
+        };
+        std::mem::swap(&mut self.result, &mut shortest.bytes);
+        self.result.truncate(shortest.len.unwrap_or(0));
+    }
+
     /// Puts the compressed stream into `dst`, and tells its length.
     pub(super) fn copy_to(&self, dst: &mut [u8]) -> Option<usize> {
         let len = self.result.len();
@@ -72,9 +89,26 @@ impl Explored {
     }
 }
 
+/// Whether a lighter way that takes `light` bytes is good enough where the level takes `full`.
+pub(super) fn is_hardly_more(light: usize, full: usize) -> bool {
+    light <= full + full / ALLOWED
+}
+
+/// A stream that was compressed in one way.
+#[derive(Default)]
+pub(super) struct Tried {
+    /// Its first `len` bytes are the result.
+    pub(super) bytes: Vec<u8>,
+    /// `None` when it does not become shorter.
+    pub(super) len: Option<usize>,
+    /// The lighter way, if it was one.
+    pub(super) light: Option<Light>,
+}
+
 impl Way {
     fn new(light: Light, src: &[u8], result: usize) -> Self {
-        Self { light, len: src.len(), repetitions: repetitions(src), result }
+        let repetitions = if light.finds_repetitions() { 0 } else { repetitions(src) };
+        Self { light, len: src.len(), repetitions, result }
     }
 
     /// Whether a stream is of the kind that the way was found for.
@@ -114,38 +148,8 @@ impl Effort<'_> {
         codec.compress(self.method, self.level, self.dict, src, dst)
     }
 
-    /// Compresses one of the `streams` streams of a block, and finds out how those of others are to be compressed. `spare`
-    /// is for what is only compared.
-    pub(super) fn explore(
-        &self,
-        codec: &mut CodecState,
-        (src, streams): (&[u8], usize),
-        spare: &mut Vec<u8>,
-        explored: &mut Explored,
-    ) -> Result<()> {
-        let Explored { result, way } = explored;
-        let dst = scratch(result, longest_coded(src.len()));
-        let Some(full) = codec.compress(self.method, self.level, self.dict, src, dst)? else {
-            result.clear();
-            return Ok(());
-        };
-        result.truncate(full);
-        let most = full + full / ALLOWED;
-        for light in self.lighter(streams) {
-            let tried = scratch(spare, most + ROOM);
-            let len = codec.compress_lightly(*light, src, tried).filter(|len| *len <= most);
-            let Some(len) = len else { continue };
-            *way = Some(Way::new(*light, src, len));
-            if len < full {
-                result.clear();
-                result.extend_from_slice(tried.get(..len).unwrap_or_default());
-            }
-            break;
-        }
-        Ok(())
-    }
-
-    fn lighter(&self, streams: usize) -> &'static [Light] {
+    /// The lighter ways to compress one of the `streams` streams of a block, the lightest first.
+    pub(super) fn lighter(&self, streams: usize) -> &'static [Light] {
         let content = match (streams, self.filtered) {
             (2.., _) => Content::Plane,
             (_, true) => Content::Filtered,
@@ -231,15 +235,20 @@ mod tests {
 
     #[test]
     fn the_bytes_do_not_depend_on_threads_or_on_earlier_chunks() {
-        let bytes = skewed(37 * BLOCK, 5);
-        for (codec, level) in [(Codec::Zstd, 5), (Codec::Zlib, 5)] {
-            let options = options(codec, level, &[Filter::Shuffle]);
-            let expected = compressed(&options, &bytes);
-            let mut many =
-                Encoder::new(&options.clone().with_executor(Executor::threads(3))).unwrap();
-            for _ in 0..2 {
-                assert!(many.compress(&bytes).unwrap() == expected);
-                many.compress(&skewed(12 * BLOCK, 9)).unwrap();
+        let skewed = |blocks| skewed(blocks * BLOCK, 5);
+        let words: Vec<u8> = (0..37 * BLOCK as u32 / 8)
+            .flat_map(|n| format!("{:8}", n.wrapping_mul(n) % 5000).into_bytes())
+            .collect();
+        let ways = [(Codec::Zstd, 1), (Codec::Zstd, 3), (Codec::Zstd, 5), (Codec::Zlib, 5)];
+        for (codec, level) in ways {
+            for filter in [&[][..], &[Filter::Shuffle], &[Filter::BitShuffle]] {
+                let options = options(codec, level, filter);
+                let threads = options.clone().with_executor(Executor::threads(3));
+                let mut many = Encoder::new(&threads).unwrap();
+                for bytes in [&skewed(37), &words, &skewed(12), &words] {
+                    let expected = compressed(&options, bytes);
+                    assert!(many.compress(bytes).unwrap() == expected, "{codec:?} {level}");
+                }
             }
         }
     }

@@ -1,11 +1,9 @@
 //! Bytes to a chunk.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use super::block::{BlockWriter, Plain};
 use super::dict;
-use super::effort::{Effort, Explored, first_of, group_of};
+use super::effort::{Effort, first_of, group_of};
+use super::explore::Exploration;
 use super::geometry::Geometry;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
 use super::line::Line;
@@ -14,7 +12,6 @@ use super::tune::{self, Cut};
 use super::worker::{self, Worker};
 use crate::codecs::{CodecId, Method};
 use crate::error::{Error, Result};
-use crate::exec::Executor;
 use crate::filters::{Pipeline, Reference, Setting, Slot, Slots};
 use crate::options::{ChunkFormat, CompressOptions};
 use crate::wire;
@@ -44,8 +41,7 @@ pub struct Encoder {
     pub(super) workers: Vec<Worker>,
     /// Buffers for blocks that are encoded before their turn.
     pub(super) spare: Vec<Vec<u8>>,
-    /// What was found out with the streams of the first block of each group.
-    explored: Vec<Explored>,
+    exploration: Exploration,
 }
 
 impl Encoder {
@@ -67,7 +63,7 @@ impl Encoder {
             options: options.clone(),
             workers: Vec::new(),
             spare: Vec::new(),
-            explored: Vec::new(),
+            exploration: Exploration::default(),
         })
     }
 
@@ -189,12 +185,10 @@ impl Encoder {
         let workers = worker::at_least(&mut self.workers, threads);
         let groups = writer.effort.groups(count, plain_blocks.streams);
         let streams = plain_blocks.streams;
-        let explored = explore_all(executor, workers, &mut self.explored, groups * streams, {
-            |worker, task, to| {
-                writer.explore(worker, &block_at(first_of(task / streams)), task % streams, to)
-            }
+        let exploration = &mut self.exploration;
+        exploration.run((executor, &mut *workers), &writer, (groups, streams), |group| {
+            block_at(first_of(group))
         })?;
-        let explored_for = |group: usize| explored.get(group * streams..(group + 1) * streams);
         let write_raw = |worker: &mut Worker, block: usize, out: &mut Vec<u8>| {
             writer.encode_raw(worker, &block_at(block), out)
         };
@@ -203,9 +197,10 @@ impl Encoder {
             let block = block_at(number);
             match group_of(number, groups) {
                 Some((group, is_first)) => {
-                    let explored = explored_for(group).unwrap_or_default();
+                    let (filtered, explored) = exploration.of(group, streams);
+                    let first = (&block, filtered);
                     match is_first {
-                        true => writer.encode_explored(worker, &block, explored, hold, out),
+                        true => writer.encode_explored(worker, first, explored, hold, out),
                         false => writer.encode(worker, &block, explored, hold, out),
                     }
                 }
@@ -309,31 +304,6 @@ impl PlainBlocks<'_> {
                 _ => Reference::Itself,
             },
         }
-    }
-}
-
-/// Does `count` tasks of exploring on several threads.
-fn explore_all<'e>(
-    executor: &Executor,
-    workers: &mut [Worker],
-    explored: &'e mut Vec<Explored>,
-    count: usize,
-    explore: impl Fn(&mut Worker, usize, &mut Explored) -> Result<()> + Sync,
-) -> Result<&'e [Explored]> {
-    if explored.len() < count {
-        explored.resize_with(count, Explored::default);
-    }
-    let explored = explored.get_mut(..count).unwrap_or_default();
-    // By task, so that it does not depend on the threads which error is told of.
-    let failed = Mutex::new(BTreeMap::new());
-    executor.for_each(workers, explored, |worker, task, to| {
-        if let Err(error) = explore(worker, task, to) {
-            failed.lock().unwrap_or_else(PoisonError::into_inner).insert(task, error);
-        }
-    });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner).pop_first() {
-        Some((_, error)) => Err(error),
-        None => Ok(explored),
     }
 }
 

@@ -12,6 +12,7 @@ mod decode;
 mod dict;
 mod effort;
 mod encode;
+mod explore;
 mod flags;
 mod geometry;
 mod header;

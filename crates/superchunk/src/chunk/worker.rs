@@ -35,10 +35,10 @@ pub(super) fn useful_threads(executor: &Executor, blocks: usize, nbytes: usize) 
     if nbytes < WORTH_THREADS { 1 } else { executor.thread_count().min(blocks).max(1) }
 }
 
-/// The first `count` workers, made when they are missing.
-pub(super) fn at_least(workers: &mut Vec<Worker>, count: usize) -> &mut [Worker] {
-    if workers.len() < count {
-        workers.resize_with(count, Worker::default);
+/// The first `count` of what is kept, made when they are missing.
+pub(super) fn at_least<T: Default>(kept: &mut Vec<T>, count: usize) -> &mut [T] {
+    if kept.len() < count {
+        kept.resize_with(count, T::default);
     }
-    workers.get_mut(..count).unwrap_or_default()
+    kept.get_mut(..count).unwrap_or_default()
 }

@@ -1,0 +1,172 @@
+//! The streams of some blocks, compressed in several ways to find out which is best.
+//!
+//! A stream is tried as its level asks for, and in lighter ways until one takes hardly more bytes. The two are tasks of
+//! their own, so that two threads share even a block that is one stream:
+//!
+//! ```text
+//!  one thread     | level     | light 1 | light 2 |
+//!  two threads    | level     |
+//!                 | light 1 | light 2 | light 3 |     until the result of the level is there to compare with
+//! ```
+//!
+//! What is found does not depend on who comes first: a way that was tried in vain, or that a lighter one makes needless, is
+//! passed over.
+
+use std::sync::OnceLock;
+
+use superchunk_kernels::runs;
+
+use super::block::{BlockWriter, Plain, planes_of};
+use super::effort::{Effort, Explored, Tried, is_hardly_more};
+use super::stream::longest_coded;
+use super::worker::{Worker, at_least};
+use crate::codecs::CodecState;
+use crate::error::{Error, Result};
+use crate::exec::Executor;
+use crate::filters::scratch;
+
+/// What is found out about the first block of each group, and memory for that. Kept from chunk to chunk; no result
+/// depends on it.
+#[derive(Default)]
+pub(super) struct Exploration {
+    blocks: Vec<Filtered>,
+    /// For each stream of each block: as the level asks for, and in lighter ways.
+    full: Vec<Tried>,
+    lighter: Vec<Vec<Tried>>,
+    explored: Vec<Explored>,
+}
+
+/// A block behind the filters, or why it is not.
+#[derive(Default)]
+struct Filtered {
+    bytes: Vec<u8>,
+    failed: Option<Error>,
+}
+
+/// What becomes of one stream of a block.
+enum Task<'a> {
+    Full(&'a mut Tried, Option<Error>),
+    Lighter(&'a mut Vec<Tried>),
+}
+
+/// A stream that is explored.
+struct Subject<'a> {
+    bytes: &'a [u8],
+    /// How many streams its block has.
+    streams: usize,
+    /// The length of the result as the level asks for, once there is one: `None` if it does not become shorter.
+    full: OnceLock<Option<usize>>,
+}
+
+impl Exploration {
+    /// Explores `groups` blocks of `streams` streams each.
+    pub(super) fn run<'p>(
+        &mut self,
+        (executor, workers): (&Executor, &mut [Worker]),
+        writer: &BlockWriter<'_>,
+        (groups, streams): (usize, usize),
+        block_of: impl Fn(usize) -> Plain<'p> + Sync,
+    ) -> Result<()> {
+        let blocks = at_least(&mut self.blocks, groups);
+        executor.for_each(workers, blocks, |worker, group, to| {
+            to.failed = writer.filter(worker, &block_of(group), &mut to.bytes).err();
+        });
+        if let Some(error) = blocks.iter_mut().find_map(|block| block.failed.take()) {
+            return Err(error);
+        }
+        let planes = blocks.iter().flat_map(|block| planes_of(&block.bytes, streams));
+        let subjects: Vec<_> =
+            planes.map(|bytes| Subject { bytes, streams, full: OnceLock::new() }).collect();
+
+        let count = subjects.len();
+        let full = at_least(&mut self.full, count).iter_mut().map(|to| Task::Full(to, None));
+        let lighter = at_least(&mut self.lighter, count).iter_mut().map(Task::Lighter);
+        let mut tasks: Vec<_> = full.chain(lighter).collect();
+        executor.for_each(workers, &mut tasks, |worker, number, task| {
+            if let Some(subject) = subjects.get(number % count) {
+                task.work(worker, writer, subject);
+            }
+        });
+        for task in tasks {
+            if let Task::Full(_, Some(error)) = task {
+                return Err(error);
+            }
+        }
+        let trials = self.full.iter_mut().zip(&mut self.lighter).zip(&subjects);
+        let explored = at_least(&mut self.explored, count);
+        for (explored, ((full, lighter), subject)) in explored.iter_mut().zip(trials) {
+            explored.choose(subject.bytes, full, lighter);
+        }
+        Ok(())
+    }
+
+    /// Block `group`, behind the filters, and what was found out about its `streams` streams.
+    pub(super) fn of(&self, group: usize, streams: usize) -> (&[u8], &[Explored]) {
+        let filtered = self.blocks.get(group).map(|block| block.bytes.as_slice());
+        let explored = self.explored.get(group * streams..(group + 1) * streams);
+        (filtered.unwrap_or_default(), explored.unwrap_or_default())
+    }
+}
+
+impl Task<'_> {
+    fn work(&mut self, worker: &mut Worker, writer: &BlockWriter<'_>, subject: &Subject<'_>) {
+        let is_run = writer.runs_allowed && runs::repeated_byte(subject.bytes).is_some();
+        let Worker { codec, streams: spare, .. } = worker;
+        match self {
+            Task::Full(to, failed) => {
+                to.len = None;
+                if !is_run {
+                    *failed = try_full(codec, &writer.effort, subject.bytes, to).err();
+                }
+                // Set once: there is one such task for each subject.
+                let _ = subject.full.set(to.len);
+            }
+            Task::Lighter(ways) => {
+                ways.iter_mut().for_each(|way| way.len = None);
+                if !is_run {
+                    try_lighter(codec, &writer.effort, subject, spare, ways);
+                }
+            }
+        }
+    }
+}
+
+fn try_full(codec: &mut CodecState, effort: &Effort<'_>, src: &[u8], to: &mut Tried) -> Result<()> {
+    let dst = scratch(&mut to.bytes, longest_coded(src.len()));
+    to.len = codec.compress(effort.method, effort.level, effort.dict, src, dst)?;
+    Ok(())
+}
+
+/// Tries lighter ways until one is known to be good enough.
+fn try_lighter(
+    codec: &mut CodecState,
+    effort: &Effort<'_>,
+    subject: &Subject<'_>,
+    spare: &mut Vec<u8>,
+    ways: &mut Vec<Tried>,
+) {
+    let lighter = effort.lighter(subject.streams);
+    for (light, to) in lighter.iter().zip(at_least(ways, lighter.len())) {
+        if subject.full.get() == Some(&None) {
+            return;
+        }
+        // As much room for everyone: what comes out must not depend on what is known by then.
+        let dst = scratch(spare, longest_coded(subject.bytes.len()));
+        let len = codec.compress_lightly(*light, subject.bytes, dst);
+        let result = len.and_then(|len| dst.get(..len));
+        let good = match subject.full.get() {
+            Some(full) => full.zip(len).map(|(full, len)| is_hardly_more(len, full)),
+            None => None,
+        };
+        if good != Some(false)
+            && let Some(result) = result
+        {
+            (to.len, to.light) = (len, Some(*light));
+            to.bytes.clear();
+            to.bytes.extend_from_slice(result);
+        }
+        if good == Some(true) {
+            return;
+        }
+    }
+}
