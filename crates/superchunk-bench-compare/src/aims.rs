@@ -74,28 +74,37 @@ fn print_means(threads: usize, cells: &[&Place]) {
     }
 }
 
-/// Two threads over one, where a run has both.
+/// Two threads over one, where a run has both: sharing a chunk, and sharing nothing.
 fn print_scaling(cells: &[Place]) {
-    let speeds: [(&str, Quotient); 2] =
-        [("compress", |cell| cell.ours.compress), ("decompress", |cell| cell.ours.decompress)];
-    for (name, speed) in speeds {
-        let gains: Vec<f64> = cells
-            .iter()
-            .filter(|(_, setup, cell)| setup.threads == 2 && compresses(cell))
-            .filter_map(|(dataset, two, cell)| {
-                let one = cells.iter().find(|(other, setup, _)| {
-                    other == dataset
-                        && Setup { threads: 2, ..*setup }.to_string() == two.to_string()
-                        && setup.threads == 1
-                });
-                one.map(|(_, _, one)| speed(cell) / speed(one))
-            })
-            .collect();
+    type Speed = fn(&Cell) -> Option<f64>;
+    let speeds: [(&str, Quotient, Speed); 2] = [
+        ("compress", |cell| cell.ours.compress, |cell| Some(cell.apart?.compress)),
+        ("decompress", |cell| cell.ours.decompress, |cell| Some(cell.apart?.decompress)),
+    ];
+    let pairs = || {
+        let two = cells.iter().filter(|(_, setup, cell)| setup.threads == 2 && compresses(cell));
+        two.filter_map(|(dataset, two, cell)| Some((cell, alone(cells, dataset, two)?)))
+    };
+    for (name, speed, apart) in speeds {
+        let gains: Vec<f64> = pairs().map(|(two, one)| speed(two) / speed(one)).collect();
+        let limits = pairs().filter_map(|(two, one)| Some(apart(two)? / speed(one)));
         if !gains.is_empty() {
-            let mean = geometric_mean(gains.into_iter());
-            say(&format!("  2T over 1T, {name:<10} {mean:>6.3}   aim 1.9"));
+            let (mean, limit) = (geometric_mean(gains.into_iter()), geometric_mean(limits));
+            say(&format!(
+                "  2T over 1T, {name:<10} {mean:>6.3}   aim 1.9; threads that share nothing: {limit:.3}"
+            ));
         }
     }
+}
+
+/// The cell of one thread that is otherwise like this one.
+fn alone<'c>(cells: &'c [Place], dataset: &str, two: &Setup) -> Option<&'c Cell> {
+    let one = cells.iter().find(|(other, setup, _)| {
+        *other == dataset
+            && setup.threads == 1
+            && Setup { threads: two.threads, ..*setup }.to_string() == two.to_string()
+    });
+    one.map(|(_, _, cell)| cell)
 }
 
 fn print_misses(cells: &[Place]) {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::apart::{self, Apart};
 use crate::args::Args;
 use crate::c_blosc2::Library;
 use crate::choice::Setup;
@@ -38,6 +39,8 @@ pub(crate) struct Cell {
     pub(crate) others: Vec<Numbers>,
     /// MB/s of a plain copy of the same pieces.
     pub(crate) copy: f64,
+    /// With several threads: superchunk on as many that share nothing.
+    pub(crate) apart: Option<Apart>,
 }
 
 struct Entrant<'a> {
@@ -165,7 +168,9 @@ fn time(
     let (Some(ours), Some(c)) = (numbers.next(), numbers.next()) else {
         return Err("two contestants at least".to_owned());
     };
-    Ok(Cell { ours, c, others: numbers.collect(), copy: speed(&copy_seconds(pieces, ring)?) })
+    let others = numbers.collect();
+    let apart = (setup.threads > 1).then(|| apart::measure(setup, first)).transpose()?;
+    Ok(Cell { ours, c, others, copy: speed(&copy_seconds(pieces, ring)?), apart })
 }
 
 /// Seconds that everyone needs for small reads from this chunk, or from its own one. The answers are

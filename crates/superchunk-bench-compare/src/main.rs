@@ -8,6 +8,7 @@
 //! beside other formats.
 
 mod aims;
+mod apart;
 mod args;
 mod arrays;
 mod c_blosc2;
