@@ -1,7 +1,7 @@
 //! How hard each stream of a chunk is worked on, found out with some of its blocks.
 //!
 //! The first of every few blocks is compressed as the level asks for, and in [lighter ways](crate::codecs::Light) besides.
-//! Where one of these gives hardly more bytes, the same stream of the blocks that follow is compressed so: planes of a block
+//! Where one of these makes the block hardly longer, the same stream of the blocks that follow is compressed so: planes of a block
 //! differ, neighbouring blocks are much alike. A stream that comes out longer than the first one, or repeats itself where
 //! that did not, is compressed as the level asks for after all, so that blocks which are not alike cost time, not space. The bytes of a chunk still depend on its
 //! content alone.
@@ -15,7 +15,7 @@ use crate::error::Result;
 const GROUP: usize = 16;
 /// With fewer blocks in a chunk, finding out is not worth it.
 const WORTH_BLOCKS: usize = 4;
-/// A lighter way may take 1/400 more bytes.
+/// Lighter ways may make a block 1/400 longer.
 const ALLOWED: usize = 400;
 /// A result may be 1/16 longer, and a stream repeat itself so much more often, than in the first block, before the stream
 /// is taken to be of another kind.
@@ -62,14 +62,20 @@ impl Explored {
         self.way = None;
     }
 
-    /// Keeps the shorter of two results, that of the level and that of the first lighter way which takes hardly more.
-    /// The buffers change places.
-    pub(super) fn choose(&mut self, src: &[u8], full: &mut Tried, lighter: &mut [Tried]) {
+    /// Keeps the shorter of two results, that of the level and that of the first lighter way which takes at most `most`
+    /// bytes. The buffers change places.
+    pub(super) fn choose(
+        &mut self,
+        src: &[u8],
+        full: &mut Tried,
+        lighter: &mut [Tried],
+        most: usize,
+    ) {
         self.clear();
-        let Some(len) = full.len else { return };
-        let light = lighter
-            .iter_mut()
-            .find(|light| light.len.is_some_and(|light| is_hardly_more(light, len)));
+        if full.len.is_none() {
+            return;
+        }
+        let light = lighter.iter_mut().find(|light| light.len.is_some_and(|len| len <= most));
         let shortest = match light {
             Some(light) => {
                 self.way = light.len.zip(light.light).map(|(len, light)| Way::new(light, src, len));
@@ -89,9 +95,9 @@ impl Explored {
     }
 }
 
-/// Whether a lighter way that takes `light` bytes is good enough where the level takes `full`.
-pub(super) fn is_hardly_more(light: usize, full: usize) -> bool {
-    light <= full + full / ALLOWED
+/// How many bytes more lighter ways may take where the level takes `full`.
+pub(super) fn allowed_surplus(full: usize) -> usize {
+    full / ALLOWED
 }
 
 /// A stream that was compressed in one way.

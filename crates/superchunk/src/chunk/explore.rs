@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use superchunk_kernels::runs;
 
 use super::block::{BlockWriter, Plain, planes_of};
-use super::effort::{Effort, Explored, Tried, is_hardly_more};
+use super::effort::{Effort, Explored, Tried, allowed_surplus};
 use super::stream::longest_coded;
 use super::worker::{Worker, at_least};
 use crate::codecs::CodecState;
@@ -52,8 +52,7 @@ enum Task<'a> {
 /// A stream that is explored.
 struct Subject<'a> {
     bytes: &'a [u8],
-    /// How many streams its block has.
-    streams: usize,
+    is_run: bool,
     /// The length of the result as the level asks for, once there is one: `None` if it does not become shorter.
     full: OnceLock<Option<usize>>,
 }
@@ -76,26 +75,27 @@ impl Exploration {
         }
         let planes = blocks.iter().flat_map(|block| planes_of(&block.bytes, streams));
         let subjects: Vec<_> =
-            planes.map(|bytes| Subject { bytes, streams, full: OnceLock::new() }).collect();
+            planes.map(|bytes| Subject::new(bytes, writer.runs_allowed)).collect();
 
         let count = subjects.len();
-        let full = at_least(&mut self.full, count).iter_mut().map(|to| Task::Full(to, None));
-        let lighter = at_least(&mut self.lighter, count).iter_mut().map(Task::Lighter);
-        let mut tasks: Vec<_> = full.chain(lighter).collect();
+        let full = at_least(&mut self.full, count);
+        let lighter = at_least(&mut self.lighter, count);
+        let tasks = full.iter_mut().map(|to| Task::Full(to, None));
+        let mut tasks: Vec<_> = tasks.chain(lighter.iter_mut().map(Task::Lighter)).collect();
+        let block_with =
+            |number| subjects.chunks(streams).nth(number / streams).unwrap_or_default();
         executor.for_each(workers, &mut tasks, |worker, number, task| {
-            if let Some(subject) = subjects.get(number % count) {
-                task.work(worker, writer, subject);
-            }
+            let number = number % count;
+            task.work(worker, &writer.effort, block_with(number), number % streams);
         });
-        for task in tasks {
-            if let Task::Full(_, Some(error)) = task {
-                return Err(error);
-            }
+        if let Some(error) = tasks.into_iter().find_map(Task::failed) {
+            return Err(error);
         }
-        let trials = self.full.iter_mut().zip(&mut self.lighter).zip(&subjects);
-        let explored = at_least(&mut self.explored, count);
-        for (explored, ((full, lighter), subject)) in explored.iter_mut().zip(trials) {
-            explored.choose(subject.bytes, full, lighter);
+        let explored = at_least(&mut self.explored, count).iter_mut();
+        let trials = full.iter_mut().zip(lighter).zip(&subjects);
+        for (number, (explored, ((full, lighter), subject))) in explored.zip(trials).enumerate() {
+            let most = most(block_with(number), subject).unwrap_or(0);
+            explored.choose(subject.bytes, full, lighter, most);
         }
         Ok(())
     }
@@ -108,25 +108,57 @@ impl Exploration {
     }
 }
 
+impl<'a> Subject<'a> {
+    fn new(bytes: &'a [u8], runs_allowed: bool) -> Self {
+        let is_run = runs_allowed && runs::repeated_byte(bytes).is_some();
+        let full = if is_run { OnceLock::from(None) } else { OnceLock::new() };
+        Self { bytes, is_run, full }
+    }
+}
+
+/// The most bytes that a lighter way may take for a stream of a block, once that is known. Planes that are stored as they are make
+/// room for the others: what counts in the end is what the block takes.
+fn most(block: &[Subject<'_>], subject: &Subject<'_>) -> Option<usize> {
+    let full = (*subject.full.get()?)?;
+    let (mut raw, mut coded) = (0, 0);
+    for other in block {
+        match other.full.get()? {
+            Some(_) => coded += 1,
+            None if other.is_run => {}
+            None => raw += other.bytes.len(),
+        }
+    }
+    Some(full + allowed_surplus(full + raw / coded.max(1)))
+}
+
 impl Task<'_> {
-    fn work(&mut self, worker: &mut Worker, writer: &BlockWriter<'_>, subject: &Subject<'_>) {
-        let is_run = writer.runs_allowed && runs::repeated_byte(subject.bytes).is_some();
+    fn failed(self) -> Option<Error> {
+        match self {
+            Task::Full(_, failed) => failed,
+            Task::Lighter(_) => None,
+        }
+    }
+
+    /// Works on stream `number` of a block.
+    fn work(
+        &mut self,
+        worker: &mut Worker,
+        effort: &Effort<'_>,
+        block: &[Subject<'_>],
+        number: usize,
+    ) {
+        let Some(subject) = block.get(number) else { return };
         let Worker { codec, streams: spare, .. } = worker;
         match self {
             Task::Full(to, failed) => {
                 to.len = None;
-                if !is_run {
-                    *failed = try_full(codec, &writer.effort, subject.bytes, to).err();
-                }
-                // Set once: there is one such task for each subject.
-                let _ = subject.full.set(to.len);
-            }
-            Task::Lighter(ways) => {
-                ways.iter_mut().for_each(|way| way.len = None);
-                if !is_run {
-                    try_lighter(codec, &writer.effort, subject, spare, ways);
+                if !subject.is_run {
+                    *failed = try_full(codec, effort, subject.bytes, to).err();
+                    // Set once: there is one such task for each subject.
+                    let _ = subject.full.set(to.len);
                 }
             }
+            Task::Lighter(ways) => try_lighter(codec, effort, (block, subject), spare, ways),
         }
     }
 }
@@ -141,31 +173,27 @@ fn try_full(codec: &mut CodecState, effort: &Effort<'_>, src: &[u8], to: &mut Tr
 fn try_lighter(
     codec: &mut CodecState,
     effort: &Effort<'_>,
-    subject: &Subject<'_>,
+    (block, subject): (&[Subject<'_>], &Subject<'_>),
     spare: &mut Vec<u8>,
     ways: &mut Vec<Tried>,
 ) {
-    let lighter = effort.lighter(subject.streams);
+    ways.iter_mut().for_each(|way| way.len = None);
+    let lighter = effort.lighter(block.len());
     for (light, to) in lighter.iter().zip(at_least(ways, lighter.len())) {
         if subject.full.get() == Some(&None) {
             return;
         }
         // As much room for everyone: what comes out must not depend on what is known by then.
         let dst = scratch(spare, longest_coded(subject.bytes.len()));
-        let len = codec.compress_lightly(*light, subject.bytes, dst);
-        let result = len.and_then(|len| dst.get(..len));
-        let good = match subject.full.get() {
-            Some(full) => full.zip(len).map(|(full, len)| is_hardly_more(len, full)),
-            None => None,
-        };
-        if good != Some(false)
-            && let Some(result) = result
-        {
-            (to.len, to.light) = (len, Some(*light));
-            to.bytes.clear();
-            to.bytes.extend_from_slice(result);
+        let Some(len) = codec.compress_lightly(*light, subject.bytes, dst) else { continue };
+        let most = most(block, subject);
+        if most.is_some_and(|most| len > most) {
+            continue;
         }
-        if good == Some(true) {
+        (to.len, to.light) = (Some(len), Some(*light));
+        to.bytes.clear();
+        to.bytes.extend_from_slice(dst.get(..len).unwrap_or_default());
+        if most.is_some() {
             return;
         }
     }
