@@ -133,6 +133,21 @@ impl Trace {
         Some(())
     }
 
+    /// Has up to `count` sequences noted at once: `note` sets their marks from the first on, and tells
+    /// how many. `None` when it does so, or when there are too many.
+    pub(crate) fn note_all(
+        &mut self,
+        count: usize,
+        note: impl FnOnce(&mut [Mark]) -> Option<usize>,
+    ) -> Option<()> {
+        let before = self.marks.len();
+        let most = before.checked_add(count).filter(|most| *most <= MOST_MARKS)?;
+        self.marks.resize(most, Mark { begin: 0, matched: 0, literals: 0, distance: 0 });
+        let noted = note(self.marks.get_mut(before..)?)?;
+        self.marks.truncate(before + noted);
+        Some(())
+    }
+
     /// Follows what is `wanted` of the first `written` bytes of an output to its literals, and hands
     /// these on. `None` when that leads nowhere, or too far. What [`Trace::repeat`] does is still to be done.
     pub(crate) fn follow(
