@@ -37,6 +37,35 @@ pub(super) fn may_pay(wanted: &Wanted) -> bool {
     (1024..1 << 30).contains(&end) && pieces.saturating_add(bytes) < end
 }
 
+/// What a block says of a stream.
+struct Share {
+    literals: usize,
+    sequences: usize,
+    /// The bytes of the block, and those of the stream.
+    stored: usize,
+    all: usize,
+}
+
+impl Share {
+    /// Whether it may pay to follow a piece of an output of so many bytes, if all blocks are like this one.
+    /// With few literals what matches repeat are other matches, and so on.
+    fn may_pay(&self, wanted: &Wanted, output: usize) -> bool {
+        /// In the time of a step from match to match so many sequences are noted.
+        const STEP: usize = 40;
+        /// So many sequences more take the time that there is to lose.
+        const SPARE: usize = 1000;
+        let share = |whole: usize, part: usize, of: usize| whole.saturating_mul(part) / of.max(1);
+        let output = share(output, self.stored, self.all);
+        let cuts = share(wanted.len, self.sequences, output);
+        if cuts >= 4 && self.sequences > 2 * self.literals {
+            return false;
+        }
+        let steps = (1 + cuts).saturating_mul(1 + share(8, self.sequences, self.literals));
+        let noted = share(self.sequences, wanted.end(), output);
+        steps.saturating_mul(STEP) <= noted.saturating_add(SPARE)
+    }
+}
+
 /// Where literals are kept, and memory to look them up with.
 #[derive(Default)]
 pub(super) struct Finder {
@@ -60,7 +89,7 @@ impl Finder {
         self.kept.clear();
         self.pieces.clear();
         let mut place = Place { written: 0, literals: 0, needed: wanted.end() };
-        self.note_frame(blocks, trace, src, dst.len(), &mut place)?;
+        self.note_frame(blocks, trace, src, dst.len(), wanted, &mut place)?;
         trace.follow(place.written, wanted, |piece| {
             self.pieces.push(piece);
             Some(())
@@ -78,6 +107,7 @@ impl Finder {
         trace: &mut Trace,
         src: &[u8],
         room: usize,
+        wanted: &Wanted,
         place: &mut Place,
     ) -> Option<()> {
         let Magic::Frame = Magic::parse(src).ok()? else { return None };
@@ -90,6 +120,7 @@ impl Finder {
         let mut read = frame.len;
         // Where the code of the literals was described last.
         let mut code = None;
+        let mut first = true;
         while place.written < place.needed {
             let head = BlockHead::parse(src.get(read..)?).ok()?;
             let begin = read + BlockHead::LEN;
@@ -123,8 +154,20 @@ impl Finder {
                     let end = place.literals + section.len;
                     let (count, rest) = sequence_count(rest).ok()?;
                     if count > 0 {
+                        if wanted.count == 1 && core::mem::replace(&mut first, false) {
+                            let (literals, sequences) = (section.len, count);
+                            let (stored, all) = (head.size, src.len());
+                            let share = Share { literals, sequences, stored, all };
+                            if !share.may_pay(wanted, room) {
+                                return None;
+                            }
+                        }
                         let work = blocks.sequences.work(count, block, rest).ok()?;
-                        trace.note_all(count, |marks| note(&work, &mut recent, marks, place))?;
+                        // SAFETY: `note` sets as many marks as it tells.
+                        unsafe {
+                            trace
+                                .note_all(count, |marks| note(&work, &mut recent, marks, place))?;
+                        }
                     }
                     // Sequences can take more literals than there are.
                     let left = end.checked_sub(place.literals)?;
@@ -154,8 +197,11 @@ impl Finder {
     }
 }
 
-/// Notes literals that no match follows.
+/// Notes literals that no match follows. No mark must be empty: none holds the byte where it begins then.
 fn note_literals(trace: &mut Trace, place: &mut Place, len: usize) -> Option<()> {
+    if len == 0 {
+        return Some(());
+    }
     let begin = u32::try_from(place.written).ok()?;
     let matched = u32::try_from(place.written + len).ok()?;
     let literals = u32::try_from(place.literals).ok()?;

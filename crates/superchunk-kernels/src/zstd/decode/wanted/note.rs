@@ -1,5 +1,7 @@
 //! Reads the sequences of a block like [`super::super::execute`], and notes them.
 
+use core::mem::MaybeUninit;
+
 use super::super::Result;
 use super::super::bits::{Bits, FEW_EXTRA};
 use super::super::execute::{Work, is_mixed, take_distance};
@@ -16,11 +18,12 @@ pub(super) struct Place {
     pub(super) needed: usize,
 }
 
-/// Notes sequences until there are enough, or all, and tells how many. There are as many marks.
+/// Notes sequences until there are enough, or all, and tells how many: so many marks are set. There must
+/// be as many as sequences.
 pub(super) fn note(
     work: &Work<'_>,
     recent: &mut Recent,
-    marks: &mut [Mark],
+    marks: &mut [MaybeUninit<Mark>],
     place: &mut Place,
 ) -> Option<usize> {
     let few = work.codes.most_extra() <= FEW_EXTRA;
@@ -43,7 +46,7 @@ pub(super) fn note(
 unsafe fn note_best<const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
     recent: &mut Recent,
-    marks: &mut [Mark],
+    marks: &mut [MaybeUninit<Mark>],
     place: &mut Place,
 ) -> Result<usize> {
     // SAFETY: the caller's promise, and what is asked of the processor.
@@ -67,7 +70,7 @@ unsafe fn note_best<const FEW: bool, const MIXED: bool>(
 unsafe fn note_bmi2<const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
     recent: &mut Recent,
-    marks: &mut [Mark],
+    marks: &mut [MaybeUninit<Mark>],
     place: &mut Place,
 ) -> Result<usize> {
     // SAFETY: the caller's promise.
@@ -81,7 +84,7 @@ unsafe fn note_bmi2<const FEW: bool, const MIXED: bool>(
 unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
     recent: &mut Recent,
-    marks: &mut [Mark],
+    marks: &mut [MaybeUninit<Mark>],
     place: &mut Place,
 ) -> Result<usize> {
     let codes = work.codes;
@@ -91,8 +94,11 @@ unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
     let mut state_m = bits.take(codes.matches.log());
     let mut last = *recent;
     let (mut written, mut literals) = (place.written, place.literals);
-    let (marks, last_mark) = marks.split_at_mut(work.count - 1);
-    for (number, mark) in marks.iter_mut().enumerate() {
+    if marks.len() < work.count {
+        return Err(WRONG);
+    }
+    let (mut mark, mut more) = (marks.as_mut_ptr().cast::<Mark>(), work.count - 1);
+    while more > 0 {
         // SAFETY: the last refill that was asked for its place is not more than three refills ago.
         unsafe { bits.refill() };
         if bits.is_below(lowest) {
@@ -106,13 +112,18 @@ unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
 
         let [literal, distance, matched] = numbers;
         let distance = take_distance::<MIXED>(&mut last, distance, literal == 0);
-        *mark = mark_of(written, literals, literal, distance);
+        // SAFETY: there are as many marks as sequences.
+        unsafe {
+            mark.write(mark_of(written, literals, literal, distance));
+            mark = mark.add(1);
+        }
         literals += literal;
         written += literal + matched;
         if written >= place.needed {
             (place.written, place.literals) = (written, literals);
-            return Ok(number + 1);
+            return Ok(work.count - more);
         }
+        more -= 1;
     }
     // The last sequence is not followed by states.
     // SAFETY: as above.
@@ -127,7 +138,8 @@ unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
     if !bits.is_at_begin(work.bytes, work.before) {
         return Err(WRONG);
     }
-    last_mark.iter_mut().for_each(|mark| *mark = mark_of(written, literals, literal, distance));
+    // SAFETY: as above.
+    unsafe { mark.write(mark_of(written, literals, literal, distance)) };
     *recent = last;
     (place.written, place.literals) = (written + literal + matched, literals + literal);
     Ok(work.count)
