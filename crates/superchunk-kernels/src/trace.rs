@@ -16,6 +16,7 @@
 //! explains what is wrong. So bytes that are found are right, but errors elsewhere stay unseen.
 
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::copy::copy_match_exact;
@@ -79,7 +80,7 @@ const BYTES_PER_STEP: usize = 48;
 const FREE_STEPS: usize = 64;
 
 /// With more marks than that they would leave the caches, and take much memory.
-const MOST_MARKS: usize = 1 << 17;
+const MOST_MARKS: usize = 1 << 18;
 
 /// A sequence: literals, then a match, which ends where the next mark begins.
 #[derive(Clone, Copy, Debug)]
@@ -123,13 +124,34 @@ impl Trace {
         self.open.clear();
     }
 
-    /// Notes the next sequence, which begins where the last one ends. `None` when there are too many.
+    /// Notes the next sequence, which begins where the last one ends and is not empty. `None` when there are
+    /// too many.
     #[inline(always)]
     pub(crate) fn note(&mut self, mark: Mark) -> Option<()> {
         if self.marks.len() >= MOST_MARKS {
             return None;
         }
         self.marks.push(mark);
+        Some(())
+    }
+
+    /// Has up to `count` sequences noted at once: `note` sets their marks from the first on, and tells
+    /// how many. `None` when it does so, or when there are too many.
+    ///
+    /// # Safety
+    ///
+    /// `note` has set as many marks as it tells.
+    pub(crate) unsafe fn note_all(
+        &mut self,
+        count: usize,
+        note: impl FnOnce(&mut [MaybeUninit<Mark>]) -> Option<usize>,
+    ) -> Option<()> {
+        let before = self.marks.len();
+        before.checked_add(count).filter(|most| *most <= MOST_MARKS)?;
+        self.marks.reserve(count);
+        let noted = note(self.marks.spare_capacity_mut().get_mut(..count)?)?;
+        // SAFETY: by the caller's promise these were set; not more than there is room for.
+        unsafe { self.marks.set_len(before + noted.min(count)) };
         Some(())
     }
 

@@ -20,3 +20,5 @@ pub use encode::Encoder;
 mod tests;
 #[cfg(test)]
 mod vectors;
+#[cfg(test)]
+mod wanted_tests;

@@ -4,19 +4,22 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Decoder;
-use super::vectors::{PATCHED, SKEWED, TEXT, TEXT_HARD, ZEROS, bytes_of, patched, skewed, text};
+use super::vectors::{
+    PATCHED, SKEWED, SPECKLED, TEXT, TEXT_HARD, ZEROS, bytes_of, patched, skewed, speckled, text,
+};
 use super::xxh64::xxh64;
 
 /// Magic, descriptor (single segment, one byte of content size), size 4, last raw block of 4 bytes.
 const RAW_FRAME: [u8; 13] =
     [0x28, 0xb5, 0x2f, 0xfd, 0x20, 4, (4 << 3) | 1, 0, 0, b'a', b'b', b'c', b'd'];
 
-fn vectors() -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(super) fn vectors() -> Vec<(Vec<u8>, Vec<u8>)> {
     vec![
         (bytes_of(TEXT), text(500, 2)),
         (bytes_of(TEXT_HARD), text(900, 3)),
         (bytes_of(SKEWED), skewed(1500, 4)),
         (bytes_of(PATCHED), patched(300_000)),
+        (bytes_of(SPECKLED), speckled(400_000)),
         (bytes_of(ZEROS), vec![0; 300_000]),
     ]
 }
@@ -184,7 +187,7 @@ fn runs_are_filled() {
 
 /// A frame of one block without sequences, whose literals are coded in four streams. Symbol `n` has
 /// the weight `weights[n]`; they must be completed by one more symbol of the weight 1.
-fn coded_frame(weights: &[u8], plain: &[u8]) -> Vec<u8> {
+pub(super) fn coded_frame(weights: &[u8], plain: &[u8]) -> Vec<u8> {
     let mut all = weights.to_vec();
     all.push(1);
     let longest = all.iter().map(|weight| (1_u32 << weight) >> 1).sum::<u32>().ilog2();

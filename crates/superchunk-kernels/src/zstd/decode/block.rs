@@ -11,8 +11,8 @@ use crate::copy::SLACK;
 
 /// What blocks of a frame have from those before them, and memory.
 pub(super) struct BlockDecoder {
-    huffman: Table,
-    sequences: Sequences,
+    pub(super) huffman: Table,
+    pub(super) sequences: Sequences,
     recent: Recent,
     literals: Vec<u8>,
 }
@@ -87,7 +87,7 @@ impl BlockDecoder {
 }
 
 /// Reads how many sequences there are, and gives what follows.
-fn sequence_count(section: &[u8]) -> Result<(usize, &[u8])> {
+pub(super) fn sequence_count(section: &[u8]) -> Result<(usize, &[u8])> {
     let (&first, rest) = section.split_first().ok_or(CUT)?;
     let first = usize::from(first);
     if first < 128 {

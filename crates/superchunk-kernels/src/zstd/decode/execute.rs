@@ -10,7 +10,7 @@ use core::hint::select_unpredictable;
 
 use super::Result;
 use super::bits::{Bits, FEW_EXTRA};
-use super::codes::{Codes, States};
+use super::codes::Codes;
 use super::output::Output;
 use super::repeat::{copy_long, copy_match};
 use super::sequences::{Recent, WRONG};
@@ -32,7 +32,7 @@ pub(super) fn execute(
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
     let few = work.codes.most_extra() <= FEW_EXTRA;
-    let mixed = work.count > WORTH_ASKING && is_mixed(&work.codes.distances);
+    let mixed = is_mixed(work);
     // SAFETY: how many extra bits there are was just seen.
     unsafe {
         match (few, mixed) {
@@ -48,7 +48,11 @@ pub(super) fn execute(
 const WORTH_ASKING: usize = 300;
 
 /// Whether many distances are recent ones, but not most: then it cannot be foreseen which.
-fn is_mixed(distances: &States) -> bool {
+pub(super) fn is_mixed(work: &Work<'_>) -> bool {
+    if work.count <= WORTH_ASKING {
+        return false;
+    }
+    let distances = &work.codes.distances;
     let states = 1_usize << distances.log();
     let recent = (0..states).filter(|state| distances.number(*state).base <= 2).count();
     (5 * states..20 * states).contains(&(32 * recent))
@@ -185,7 +189,7 @@ unsafe fn copy_literals(src: *const u8, dst: *mut u8, len: usize) {
 /// The distance that `number` stands for, which becomes the most recent one. It is never 0, but may
 /// be larger than any can be.
 #[inline(always)]
-fn take_distance<const MIXED: bool>(
+pub(super) fn take_distance<const MIXED: bool>(
     recent: &mut Recent,
     number: usize,
     no_literals: bool,

@@ -1,11 +1,13 @@
 //! The literals of a block: the bytes that no sequence takes from further back.
 
+use core::ops::Range;
+
 use super::Result;
 use super::huffman::{self, Table};
 
 /// How the literals are stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     Raw,
     Run,
     /// Codes in so many streams; behind the description of the code, or by that of the block before.
@@ -36,6 +38,11 @@ impl<'a> Section<'a> {
         let end = begin + head.stored;
         let rest = src.get(end..).ok_or(CUT)?;
         Ok((Self { form: head.form, src, begin, end, len: head.len }, rest))
+    }
+
+    /// How they are stored, and where in `src`.
+    pub(super) fn stored(&self) -> (Form, Range<usize>) {
+        (self.form, self.begin..self.end)
     }
 
     /// The literals where they are stored, if they are stored as they are and at least `slack` bytes

@@ -13,6 +13,7 @@ mod literals;
 mod output;
 mod repeat;
 mod sequences;
+mod wanted;
 
 use alloc::boxed::Box;
 
@@ -20,8 +21,9 @@ use self::bits::MARGIN;
 use self::block::{Block, BlockDecoder};
 use self::frame::{BlockHead, BlockKind, FrameHead, Magic};
 use self::output::TOO_LONG;
+use self::wanted::Finder;
 use super::xxh64::xxh64;
-use crate::Malformed;
+use crate::{Malformed, Trace, Wanted};
 
 /// The most bytes of a block, before and after.
 const LARGEST_BLOCK: usize = 128 * 1024;
@@ -32,11 +34,12 @@ type Result<T> = core::result::Result<T, &'static str>;
 /// Decodes frames without a dictionary. Its tables are kept from stream to stream; what it gives does not depend on them.
 pub struct Decoder {
     blocks: Box<BlockDecoder>,
+    finder: Finder,
 }
 
 impl Default for Decoder {
     fn default() -> Self {
-        Self { blocks: Box::new(BlockDecoder::new()) }
+        Self { blocks: Box::new(BlockDecoder::new()), finder: Finder::default() }
     }
 }
 
@@ -70,6 +73,26 @@ impl Decoder {
         let mut cursor = Cursor { read: 0, written: 0 };
         let outcome = self.frames(src, dst, needed, &mut cursor);
         outcome.map_err(|reason| Malformed { at: cursor.read, reason })
+    }
+
+    /// Decodes like [`Decoder::decompress`], but only the bytes `wanted` of `dst` need to be right; the others are then
+    /// unspecified, and what is wrong elsewhere in the stream stays unseen.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decoder::decompress`].
+    pub fn decompress_wanted(
+        &mut self,
+        trace: &mut Trace,
+        src: &[u8],
+        dst: &mut [u8],
+        wanted: &Wanted,
+    ) -> core::result::Result<(), Malformed> {
+        let Self { blocks, finder } = self;
+        if wanted::may_pay(wanted) && finder.find(blocks, trace, src, dst, wanted).is_some() {
+            return Ok(());
+        }
+        self.decompress_prefix(src, dst, wanted.end())
     }
 
     fn frames(

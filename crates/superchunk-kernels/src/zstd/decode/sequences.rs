@@ -40,6 +40,17 @@ impl Sequences {
         recent: &mut Recent,
         output: &mut Output<'_, '_>,
     ) -> Result<()> {
+        execute(&self.work(count, src, section)?, recent, output)
+    }
+
+    /// Reads the tables of `count` sequences. `section` begins with their description and ends with
+    /// `src`.
+    pub(super) fn work<'a>(
+        &'a mut self,
+        count: usize,
+        src: &'a [u8],
+        section: &[u8],
+    ) -> Result<Work<'a>> {
         let stream = self.codes.read(section, &self.usual)?;
         let before = src.len() - stream.len();
         let (bytes, before) = if before >= MARGIN {
@@ -50,6 +61,6 @@ impl Sequences {
             self.copy.extend_from_slice(stream);
             (self.copy.as_slice(), MARGIN)
         };
-        execute(&Work { codes: &self.codes, bytes, before, count }, recent, output)
+        Ok(Work { codes: &self.codes, bytes, before, count })
     }
 }

@@ -9,6 +9,7 @@
 //! | `lanes` | the loops for every processor |
 //! | `eight`, `steps`, `compact` | the same for `x86_64` with AVX2: up to eight streams, the loops, pairs of symbols brought together |
 
+mod begin;
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
 mod compact;
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
@@ -23,5 +24,6 @@ mod table;
 mod tests;
 mod weights;
 
-pub(super) use streams::{decode_four, decode_one};
+pub(super) use begin::decode_begin;
+pub(super) use streams::{LENGTHS, decode_four, decode_one, ends_of_four};
 pub(super) use table::Table;

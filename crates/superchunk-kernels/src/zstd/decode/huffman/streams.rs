@@ -35,12 +35,8 @@ pub(in super::super) fn decode_four(
     begin: usize,
     dst: &mut [u8],
 ) -> Result<(), &'static str> {
-    let lengths = src.get(begin..).and_then(<[u8]>::first_chunk::<6>).ok_or(WRONG)?;
-    let [a, b, c, d, e, f] = *lengths;
-    let first = begin + lengths.len();
-    let second = first + usize::from(u16::from_le_bytes([a, b]));
-    let third = second + usize::from(u16::from_le_bytes([c, d]));
-    let fourth = third + usize::from(u16::from_le_bytes([e, f]));
+    let [second, third, fourth, end] = ends_of_four(src, begin).ok_or(WRONG)?;
+    let first = begin + LENGTHS;
 
     let literals = dst.len();
     if literals < FEWEST_OF_FOUR {
@@ -58,7 +54,7 @@ pub(in super::super) fn decode_four(
         Stream::new(src, first, second, to_first)?,
         Stream::new(src, second, third, to_second)?,
         Stream::new(src, third, fourth, to_third)?,
-        Stream::new(src, fourth, src.len(), to_fourth)?,
+        Stream::new(src, fourth, end, to_fourth)?,
     ];
     let few_waits = pairs && !lanes::are_eight();
     if literals >= if few_waits { WORTH_HALVES_OF_PAIRS } else { WORTH_HALVES } {
@@ -66,6 +62,18 @@ pub(in super::super) fn decode_four(
     }
     lanes::run(table, &mut streams);
     streams.iter_mut().try_for_each(|stream| stream.finish(table))
+}
+
+/// The bytes that tell the lengths of streams.
+pub(in super::super) const LENGTHS: usize = 6;
+
+/// Where each of the four streams of [`decode_four`] ends.
+pub(in super::super) fn ends_of_four(src: &[u8], begin: usize) -> Option<[usize; 4]> {
+    let [a, b, c, d, e, f] = *src.get(begin..)?.first_chunk::<LENGTHS>()?;
+    let first = begin + LENGTHS + usize::from(u16::from_le_bytes([a, b]));
+    let second = first + usize::from(u16::from_le_bytes([c, d]));
+    let third = second + usize::from(u16::from_le_bytes([e, f]));
+    Some([first, second, third, src.len()])
 }
 
 /// Fewer literals are not cut in four.

@@ -40,6 +40,8 @@ pub(crate) struct Table {
     /// power of `n`.
     seconds: Box<[Pair; SIZE]>,
     symbols: Symbols,
+    /// The bytes of its description.
+    described: usize,
     /// Whether there is a code, and whether `pairs` are of the same.
     present: bool,
     pairs_present: bool,
@@ -65,6 +67,7 @@ impl Table {
             pairs: Box::new(Aligned { entries: [0; SIZE] }),
             seconds: Box::new([0; SIZE]),
             symbols: Symbols::new(),
+            described: 0,
             present: false,
             pairs_present: false,
             scratch: Vec::new(),
@@ -98,6 +101,7 @@ impl Table {
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize, &'static str> {
         self.forget();
         let (weights, used) = Weights::read(src)?;
+        self.described = used;
         self.symbols.sort(&weights);
         self.longest = weights.longest.clamp(1, LONGEST);
         self.log = match self.longest {
@@ -117,6 +121,11 @@ impl Table {
         // The weights were completed to a power of two: nothing is left of the table.
         self.present = place.is_empty();
         if self.present { Ok(used) } else { Err("zstd Huffman code is corrupt") }
+    }
+
+    /// The bytes of the description that was read last.
+    pub(crate) fn used(&self) -> usize {
+        self.described
     }
 
     /// The next symbol by the highest bits: as many as the longest code has.
@@ -139,6 +148,31 @@ impl Table {
     pub(super) fn one_at(&self, bits: u32) -> One {
         let index = bits >> (LONGEST - self.log);
         self.one.entries.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// The lengths of the codes of all symbols; 0 for those that have none.
+    pub(super) fn lengths(&self) -> [u8; MOST_SYMBOLS] {
+        let mut lengths = [0; MOST_SYMBOLS];
+        for (bits, symbols) in self.symbols.by_length() {
+            for symbol in symbols {
+                if let Some(length) = lengths.get_mut(usize::from(*symbol)) {
+                    [*length, ..] = bits.to_le_bytes();
+                }
+            }
+        }
+        lengths
+    }
+
+    /// The lengths of codes, and how many of [`SIZE`] places belong to them.
+    pub(super) fn lengths_and_places(&self) -> impl Iterator<Item = (u64, u64)> {
+        let places = |(bits, symbols): (u32, &[u8])| (symbols.len() as u64) << (LONGEST - bits);
+        self.symbols.by_length().map(move |length| (u64::from(length.0), places(length)))
+    }
+
+    /// The greatest number that all lengths of codes are multiples of.
+    pub(super) fn divisor(&self) -> usize {
+        let lengths = self.symbols.by_length().map(|(bits, _)| bits as usize);
+        lengths.fold(0, greatest_divisor).max(1)
     }
 
     /// The table of one or two symbols by the highest [`LONGEST`] bits, if it was made.
@@ -186,9 +220,9 @@ impl Table {
     pub(super) fn share_of_pairs(&self) -> u64 {
         // Of as many places as there are entries, so many belong to codes of a length.
         let mut places = [0_u64; LONGEST as usize + 1];
-        for (bits, symbols) in self.symbols.by_length() {
-            if let Some(place) = places.get_mut(bits as usize) {
-                *place = (symbols.len() as u64) << (LONGEST - bits);
+        for (bits, of_length) in self.lengths_and_places() {
+            if let Some(place) = usize::try_from(bits).ok().and_then(|bits| places.get_mut(bits)) {
+                *place = of_length;
             }
         }
         let mut seconds = 0;
@@ -220,6 +254,10 @@ impl Table {
             (shorter, made) = (rest, seconds);
         }
     }
+}
+
+fn greatest_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
 /// Fills a table with the entries of symbols whose codes have the same length: `width` for each of them.
