@@ -48,13 +48,6 @@ impl Wanted {
         self.first.saturating_add(last).saturating_add(self.len)
     }
 
-    /// Whether it may pay to look for the pieces, in an output that is needed up to their end.
-    pub(crate) fn is_little(&self) -> bool {
-        let end = self.end();
-        let cost = self.count.saturating_mul(self.len.saturating_add(COST_OF_PIECE));
-        (SHORTEST..LONGEST).contains(&end) && cost < end / SHARE
-    }
-
     fn pieces(&self) -> impl Iterator<Item = Range<usize>> {
         let Self { first, len, step, count } = *self;
         (0..count).map(move |number| {
@@ -63,17 +56,6 @@ impl Wanted {
         })
     }
 }
-
-/// So little is decoded as quickly.
-const SHORTEST: usize = 1024;
-
-/// All places are told in 32 bits.
-const LONGEST: usize = 1 << 30;
-
-/// What is wanted must be a smaller share of what precedes it, where each piece counts as so many bytes
-/// more.
-const SHARE: usize = 32;
-const COST_OF_PIECE: usize = 8;
 
 /// Among so many bytes of the output a piece may once be followed to another place.
 const BYTES_PER_STEP: usize = 48;
@@ -342,6 +324,5 @@ mod tests {
         assert_eq!(Wanted { first: 2, len: 3, step: 100, count: 4 }.end(), 305);
         let absurd = Wanted { first: usize::MAX, len: 9, step: usize::MAX, count: usize::MAX };
         assert_eq!(absurd.end(), usize::MAX);
-        assert!(!absurd.is_little());
     }
 }

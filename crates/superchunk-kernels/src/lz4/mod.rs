@@ -28,12 +28,10 @@ mod history;
 mod search;
 #[cfg(test)]
 mod tests;
-mod trace;
 
 pub use compress::Encoder;
 pub use decompress::{decompress, decompress_prefix};
 pub use hc::HcEncoder;
-pub use trace::decompress_wanted;
 
 /// The shortest match a sequence can hold.
 const MIN_MATCH: usize = 4;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::slice::ChunksExact;
 
-use superchunk_kernels::shuffle;
+use superchunk_kernels::{Wanted, shuffle};
 
 use super::effort::{Effort, Explored};
 use super::header::Header;
@@ -188,7 +188,8 @@ impl<'a> BlockReader<'a> {
                 break;
             }
             let stream = Stream::parse(reader, len, self.runs_allowed)?;
-            stream.decode_prefix(&mut worker.codec, &self.method, self.dict, part, missing)?;
+            let wanted = Wanted::range(0..missing.min(len));
+            stream.decode_wanted(&mut worker.codec, &self.method, self.dict, part, &wanted)?;
             missing = missing.saturating_sub(len);
         }
         Ok(())
@@ -207,6 +208,7 @@ impl<'a> BlockReader<'a> {
     ) -> Result<()> {
         let count = dst.len() / items.len().max(1);
         let decoded = scratch(&mut worker.streams, count * len);
+        let wanted = Wanted::range(items.clone());
         let mut planes: [&[u8]; 256] = [&[]; 256];
         for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact_mut(len)) {
             match Stream::parse(reader, len, self.runs_allowed)? {
@@ -214,7 +216,7 @@ impl<'a> BlockReader<'a> {
                 Stream::Run(value) => part.get_mut(items.clone()).unwrap_or_default().fill(value),
                 stream => {
                     let codec = &mut worker.codec;
-                    stream.decode_prefix(codec, &self.method, self.dict, part, items.end)?;
+                    stream.decode_wanted(codec, &self.method, self.dict, part, &wanted)?;
                 }
             }
         }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use superchunk_kernels::Wanted;
+
 use super::block::{BlockReader, StoredBlock};
 use super::stream::Stream;
 use super::worker::Worker;
@@ -57,7 +59,8 @@ impl BlockReader<'_> {
             Stream::Coded(..) => {
                 let plain = scratch(&mut worker.streams, len);
                 let codec = &mut worker.codec;
-                stream.decode_prefix(codec, &self.method, self.dict, plain, part.end)?;
+                let wanted = Wanted::range(part.clone());
+                stream.decode_wanted(codec, &self.method, self.dict, plain, &wanted)?;
                 plain
             }
         };
@@ -80,9 +83,9 @@ impl BlockReader<'_> {
         let shuffled = match stream {
             Stream::Raw(bytes) => bytes,
             _ => {
-                let (codec, needed) = (&mut worker.codec, rows.end_of(&columns));
+                let (codec, wanted) = (&mut worker.codec, rows.wanted(&columns));
                 let shuffled = scratch(&mut worker.streams, len);
-                stream.decode_prefix(codec, &self.method, self.dict, shuffled, needed)?;
+                stream.decode_wanted(codec, &self.method, self.dict, shuffled, &wanted)?;
                 shuffled
             }
         };

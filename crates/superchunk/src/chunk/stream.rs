@@ -9,7 +9,7 @@
 //!
 //! Runs exist behind 32-byte headers only. See `docs/formats/chunk.md#streams`.
 
-use superchunk_kernels::runs;
+use superchunk_kernels::{Wanted, runs};
 
 use super::worker;
 use crate::codecs::{CodecState, Method};
@@ -53,21 +53,21 @@ impl<'a> Stream<'a> {
         dict: &[u8],
         dst: &mut [u8],
     ) -> Result<()> {
-        let needed = dst.len();
-        self.decode_prefix(codec, method, dict, dst, needed)
+        let all = Wanted::range(0..dst.len());
+        self.decode_wanted(codec, method, dict, dst, &all)
     }
 
-    /// Writes at least the first `needed` bytes of the decoded stream to `dst`, which has room for
-    /// all of them.
-    pub(super) fn decode_prefix(
+    /// Writes at least the bytes `wanted` of the decoded stream to their places in `dst`, which has room for
+    /// all of it.
+    pub(super) fn decode_wanted(
         self,
         codec: &mut CodecState,
         method: &Method,
         dict: &[u8],
         dst: &mut [u8],
-        needed: usize,
+        wanted: &Wanted,
     ) -> Result<()> {
-        let head = dst.len().min(needed);
+        let head = dst.len().min(wanted.end());
         match self {
             Self::Raw(bytes) => {
                 for (to, from) in dst.get_mut(..head).into_iter().zip(bytes.get(..head)) {
@@ -77,7 +77,7 @@ impl<'a> Stream<'a> {
             Self::Run(value) => dst.get_mut(..head).unwrap_or_default().fill(value),
             Self::Coded(bytes, position) => {
                 codec
-                    .decompress_prefix(method, dict, bytes, dst, needed)
+                    .decompress_wanted(method, dict, bytes, dst, wanted)
                     .map_err(|error| error.moved_by(position))?;
             }
         }

@@ -1,6 +1,6 @@
 //! The memory of the codecs: hash tables and contexts, made on first use and kept.
 
-use superchunk_kernels::{blosclz, is_noise, lz4};
+use superchunk_kernels::{Wanted, blosclz, is_noise, lz4};
 
 use super::{Light, Method, ndlz};
 use crate::error::{Error, Result};
@@ -116,17 +116,23 @@ impl CodecState {
         Ok(())
     }
 
-    /// Decompresses at least the first `needed` bytes of a stream that fills `dst`, where the codec
-    /// can stop early. What follows them is then unspecified and unchecked.
-    pub(crate) fn decompress_prefix(
+    /// Decompresses at least the bytes `wanted` of a stream that fills `dst`: no more than those, or than what
+    /// precedes their end, where the codec can do so. All else is then unspecified and unchecked.
+    pub(crate) fn decompress_wanted(
         &mut self,
         method: &Method,
         dict: &[u8],
         src: &[u8],
         dst: &mut [u8],
-        needed: usize,
+        wanted: &Wanted,
     ) -> Result<()> {
+        let needed = wanted.end();
         match method {
+            #[cfg(feature = "zstd")]
+            Method::Zstd => {
+                let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
+                zstd.decompress_wanted(dict, src, dst, wanted)?;
+            }
             _ if needed >= dst.len() => return self.decompress(method, dict, src, dst),
             Method::BloscLz => blosclz::decompress_prefix(src, dst, needed)?,
             Method::Lz4 | Method::Lz4Hc => lz4::decompress_prefix(dict, src, dst, needed)?,
@@ -134,11 +140,6 @@ impl CodecState {
             Method::Zlib => {
                 let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
                 zlib.decompress_prefix(src, dst, needed)?;
-            }
-            #[cfg(feature = "zstd")]
-            Method::Zstd => {
-                let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
-                zstd.decompress_prefix(dict, src, dst, needed)?;
             }
             _ => return self.decompress(method, dict, src, dst),
         }

@@ -10,7 +10,7 @@ use mzstd::dictionary::{DecodeDictionary, DictionaryBuilder, PreparedDictionary}
 use mzstd::{
     Compressor, DecodeError, DecodeLimits, DecoderConfig, Decompressor, EncoderConfig, Level,
 };
-use superchunk_kernels::{Malformed, zstd};
+use superchunk_kernels::{Malformed, Trace, Wanted, zstd};
 
 /// A Zstandard encoder and decoder; each part is created when first used.
 #[derive(Default)]
@@ -20,6 +20,7 @@ pub(crate) struct Zstd {
     encoders: Vec<Encoder>,
     encode_dictionary: Option<EncodeDictionary>,
     decoder: Option<zstd::Decoder>,
+    trace: Trace,
     /// For frames with a dictionary.
     dictionary_decoder: Option<Decompressor>,
     decode_dictionary: Option<CachedDictionary>,
@@ -123,17 +124,18 @@ impl Zstd {
         }
     }
 
-    /// Expands at least the first `needed` bytes of the frames of `src`, which fill `dst`; what follows
-    /// them is unspecified and unchecked.
-    pub(crate) fn decompress_prefix(
+    /// Expands at least the bytes `wanted` of the frames of `src`, which fill `dst`; all others are unspecified and
+    /// unchecked.
+    pub(crate) fn decompress_wanted(
         &mut self,
         dict: &[u8],
         src: &[u8],
         dst: &mut [u8],
-        needed: usize,
+        wanted: &Wanted,
     ) -> Result<(), Malformed> {
         if dict.is_empty() {
-            return self.decoder.get_or_insert_default().decompress_prefix(src, dst, needed);
+            let decoder = self.decoder.get_or_insert_default();
+            return decoder.decompress_wanted(&mut self.trace, src, dst, wanted);
         }
         self.decompress(dict, src, dst)
     }
@@ -252,20 +254,24 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_is_that_of_the_whole_and_needs_no_more_of_the_stream() {
+    fn a_part_is_that_of_the_whole_and_needs_no_more_of_the_stream() {
         let mut codec = Zstd::new();
         let plain = text(1_000_000, 9);
         let stream = packed(&mut codec, 3, &[], &plain);
         let mut back = vec![0; plain.len()];
-        for needed in [0, 1, 131_072, 131_073, 700_000, 999_999, 1_000_000] {
-            back.fill(0xee);
-            assert_eq!(codec.decompress_prefix(&[], &stream, &mut back, needed), Ok(()));
-            assert_eq!(back[..needed], plain[..needed], "{needed} bytes");
+        for end in [0, 1, 131_072, 131_073, 700_000, 999_999, 1_000_000] {
+            for part in [0..end, end / 2..end, end - end.min(9)..end] {
+                back.fill(0xee);
+                let wanted = Wanted::range(part.clone());
+                assert_eq!(codec.decompress_wanted(&[], &stream, &mut back, &wanted), Ok(()));
+                assert_eq!(back[part.clone()], plain[part.clone()], "bytes {part:?}");
+            }
         }
         let half = &stream[..stream.len() / 2];
-        assert_eq!(codec.decompress_prefix(&[], half, &mut back, 1000), Ok(()));
+        let (early, late) = (Wanted::range(0..1000), Wanted::range(0..700_000));
+        assert_eq!(codec.decompress_wanted(&[], half, &mut back, &early), Ok(()));
         assert_eq!(back[..1000], plain[..1000]);
-        assert!(codec.decompress_prefix(&[], half, &mut back, 700_000).is_err());
+        assert!(codec.decompress_wanted(&[], half, &mut back, &late).is_err());
         assert_eq!(codec.decompress(&[], &stream, &mut back), Ok(()));
         assert_eq!(back, plain);
     }

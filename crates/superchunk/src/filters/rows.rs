@@ -12,6 +12,8 @@
 
 use std::ops::Range;
 
+use superchunk_kernels::Wanted;
+
 use super::step::Step;
 use super::{Reference, scratch};
 use crate::error::Result;
@@ -37,9 +39,9 @@ impl<'p> Rows<'p> {
         (end <= self.columns).then_some(part.start / self.count..end)
     }
 
-    /// How many bytes from the start of the shuffled block hold these columns.
-    pub(crate) fn end_of(&self, columns: &Range<usize>) -> usize {
-        (self.count - 1) * self.columns + columns.end
+    /// The bytes of the shuffled block that hold these columns.
+    pub(crate) fn wanted(&self, columns: &Range<usize>) -> Wanted {
+        Wanted { first: columns.start, len: columns.len(), step: self.columns, count: self.count }
     }
 
     /// The plain bytes of these columns.

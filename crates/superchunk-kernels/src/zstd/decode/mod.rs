@@ -92,7 +92,9 @@ impl Decoder {
         if wanted::may_pay(wanted) && finder.find(blocks, trace, src, dst, wanted).is_some() {
             return Ok(());
         }
-        self.decompress_prefix(src, dst, wanted.end())
+        // Up to the end means to the end: what follows there is looked at, too.
+        let needed = Some(wanted.end()).filter(|end| *end < dst.len());
+        self.decompress_prefix(src, dst, needed.unwrap_or(usize::MAX))
     }
 
     fn frames(
