@@ -5,27 +5,23 @@ pub(super) type Quarters = [[u32; 256]; 4];
 
 /// Counts the bytes of each quarter. The first three are as long as `len.div_ceil(4)`.
 ///
-/// The quarters are walked side by side: a count that was just stored is rarely the next one
-/// that is needed.
+/// A byte of each in turn: in one quarter the same byte often follows, and its count would have to be waited for.
 #[expect(clippy::indexing_slicing, reason = "a byte indexes 256 counts")]
 pub(super) fn count_quarters(src: &[u8]) -> Quarters {
     let mut counts = [[0_u32; 256]; 4];
     let [a, b, c, d] = quarters(src);
     let even = d.len();
-    let mut add = |quarter: usize, word: &[u8; 4]| {
-        for &byte in word {
-            counts[quarter][usize::from(byte)] += 1;
-        }
-    };
     let (wa, _) = a[..even].as_chunks::<4>();
     let (wb, _) = b[..even].as_chunks::<4>();
     let (wc, _) = c[..even].as_chunks::<4>();
     let (wd, _) = d.as_chunks::<4>();
     for (((a, b), c), d) in wa.iter().zip(wb).zip(wc).zip(wd) {
-        add(0, a);
-        add(1, b);
-        add(2, c);
-        add(3, d);
+        for place in 0..4 {
+            counts[0][usize::from(a[place])] += 1;
+            counts[1][usize::from(b[place])] += 1;
+            counts[2][usize::from(c[place])] += 1;
+            counts[3][usize::from(d[place])] += 1;
+        }
     }
     let done = even / 4 * 4;
     for (quarter, part) in [a, b, c, d].into_iter().enumerate() {
