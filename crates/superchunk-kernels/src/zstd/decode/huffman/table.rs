@@ -139,7 +139,6 @@ impl Table {
     }
 
     /// The bits of the longest code.
-    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     pub(super) fn longest(&self) -> u32 {
         self.longest
     }
