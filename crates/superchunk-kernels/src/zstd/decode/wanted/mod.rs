@@ -54,7 +54,8 @@ impl Finder {
         self.pieces.clear();
         let mut blocks = Blocks::new(decoder, trace, &mut self.kept, src, wanted);
         let written = blocks.note_frame(dst.len())?;
-        trace.follow(written, wanted, |piece| {
+        let steps = worth::most_steps(wanted, trace.noted());
+        trace.follow_within(steps, written, wanted, |piece| {
             self.pieces.push(piece);
             Some(())
         })?;

@@ -14,6 +14,12 @@ pub(in super::super) fn may_pay(wanted: &Wanted) -> bool {
     (1024..1 << 30).contains(&end) && pieces.saturating_add(bytes) < end
 }
 
+/// How often pieces may be followed to another place before it is given up: what that takes should not be
+/// much, compared to noting so many sequences.
+pub(super) fn most_steps(wanted: &Wanted, noted: usize) -> usize {
+    wanted.count.saturating_mul(8).saturating_add(128 + noted / 8)
+}
+
 /// What a block says of a stream.
 pub(super) struct Share {
     pub(super) literals: usize,
