@@ -137,17 +137,34 @@ impl Trace {
         Some(())
     }
 
+    /// How many sequences were noted.
+    pub(crate) fn noted(&self) -> usize {
+        self.marks.len()
+    }
+
     /// Follows what is `wanted` of the first `written` bytes of an output to its literals, and hands
     /// these on. `None` when that leads nowhere, or too far. What [`Trace::repeat`] does is still to be done.
     pub(crate) fn follow(
         &mut self,
         written: usize,
         wanted: &Wanted,
+        literals: impl FnMut(Piece) -> Option<()>,
+    ) -> Option<()> {
+        let most_steps = FREE_STEPS + wanted.end() / BYTES_PER_STEP;
+        self.follow_within(most_steps, written, wanted, literals)
+    }
+
+    /// As [`Trace::follow`], where so many steps are not too far.
+    pub(crate) fn follow_within(
+        &mut self,
+        most_steps: usize,
+        written: usize,
+        wanted: &Wanted,
         mut literals: impl FnMut(Piece) -> Option<()>,
     ) -> Option<()> {
         let end = u32::try_from(written).ok()?;
         self.note(Mark { begin: end, matched: end, literals: 0, distance: 0 })?;
-        let mut steps = FREE_STEPS + wanted.end() / BYTES_PER_STEP;
+        let mut steps = most_steps;
         for range in wanted.pieces() {
             let (to, len) = (u32::try_from(range.start).ok()?, u32::try_from(range.len()).ok()?);
             let last = self.marks.len().saturating_sub(2);

@@ -51,7 +51,7 @@ pub(crate) struct Table {
 
 /// The symbols of a code in the order of the table, the longest codes first.
 struct Symbols {
-    /// Behind them are those that do not occur.
+    /// Behind them are some of those that do not occur.
     sorted: [u8; 2 * MOST_SYMBOLS],
     /// Where those of each weight begin, and where the last ones end.
     begins: [usize; WEIGHTS + 1],
@@ -139,7 +139,6 @@ impl Table {
     }
 
     /// The bits of the longest code.
-    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     pub(super) fn longest(&self) -> u32 {
         self.longest
     }
@@ -320,7 +319,7 @@ impl Symbols {
             begin += usize::from(*count);
         }
         self.begins[WEIGHTS] = begin;
-        for (&weight, symbol) in weights.of_symbol.iter().zip(0_u8..=255) {
+        for (&weight, symbol) in weights.of_symbol.iter().zip(0_u8..=255).take(weights.symbols) {
             let place = &mut places[usize::from(weight) % WEIGHTS];
             self.sorted[*place % (2 * MOST_SYMBOLS)] = symbol;
             *place += 1;

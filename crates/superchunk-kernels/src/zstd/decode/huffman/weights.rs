@@ -17,6 +17,8 @@ const WEIGHT_LOG: u32 = 6;
 /// The weights of all symbols, and the length of the longest code.
 pub(super) struct Weights {
     pub(super) of_symbol: [u8; MOST_SYMBOLS],
+    /// So many symbols have one that can be other than 0.
+    pub(super) symbols: usize,
     /// How many symbols have each weight.
     pub(super) counts: [u16; WEIGHTS],
     pub(super) longest: u32,
@@ -63,7 +65,7 @@ impl Weights {
         if least < 2 {
             return Err(WRONG);
         }
-        Ok(Self { of_symbol, counts, longest })
+        Ok(Self { of_symbol, symbols: symbols + 1, counts, longest })
     }
 }
 

@@ -116,36 +116,47 @@ impl Coded<'_> {
         } else {
             (len.div_ceil(4), huffman::ends_of_four(src, begin)?)
         };
-        if symbols.len() < len {
-            symbols.resize(len, 0);
+        if symbols.len() < len + huffman::SPARE {
+            symbols.resize(len + huffman::SPARE, 0);
         }
-        let stream_of = |number: usize| {
-            let begin = first + number * share;
-            begin..(begin + share).min(first + len)
-        };
-        // Up to which literal each stream is needed.
-        let mut needed = [0; 4];
-        for (number, needed) in needed.iter_mut().enumerate().take(self.streams) {
-            let numbers = stream_of(number);
-            let before_end = pieces.iter().filter(|piece| (piece.from as usize) < numbers.end);
-            let last = before_end.map(|piece| (piece.from + piece.len) as usize).max();
-            *needed = last.unwrap_or(0).min(numbers.end).saturating_sub(numbers.start);
-        }
-        if self.streams == 4 && needed.iter().sum::<usize>() > len / 4 * 3 {
+        let stream_of =
+            |number: usize| first + len.min(number * share)..first + len.min((number + 1) * share);
+        let needed = [0, 1, 2, 3].map(|number| needed_of(pieces, stream_of(number)));
+        let costs = needed.iter().zip(0..).map(|(range, number)| {
+            if range.is_empty() { 0 } else { huffman::cost(range, stream_of(number).len()) }
+        });
+        if self.streams == 4 && costs.sum::<usize>() > len / 4 * 3 {
             let symbols = symbols.get_mut(..len)?;
             huffman::decode_four(table, src, begin, symbols).ok()?;
             return copy_pieces(pieces, first..first + len, symbols, dst);
         }
         let mut begin = if self.streams == 1 { begin } else { begin + huffman::LENGTHS };
         for (number, (needed, end)) in needed.into_iter().zip(ends).enumerate() {
-            if needed > 0 {
+            if !needed.is_empty() {
                 let numbers = stream_of(number);
-                let symbols = symbols.get_mut(..needed)?;
-                huffman::decode_begin(table, src, begin..end, numbers.len(), symbols).ok()?;
-                copy_pieces(pieces, numbers.start..numbers.start + needed, symbols, dst)?;
+                let stream = huffman::Coded { src, place: begin..end, count: numbers.len() };
+                let symbols = stream.decode(table, needed.clone(), symbols).ok()?;
+                let numbers = numbers.start + needed.start..numbers.start + needed.end;
+                copy_pieces(pieces, numbers, symbols, dst)?;
             }
             begin = end;
         }
         Some(())
     }
+}
+
+/// From where to where literals with these numbers are needed, from the first of them on.
+fn needed_of(pieces: &[Piece], numbers: Range<usize>) -> Range<usize> {
+    let mut needed = numbers.end..numbers.start;
+    for piece in pieces {
+        let begin = (piece.from as usize).max(numbers.start);
+        let end = (piece.from as usize + piece.len as usize).min(numbers.end);
+        if begin < end {
+            needed = needed.start.min(begin)..needed.end.max(end);
+        }
+    }
+    if needed.is_empty() {
+        return 0..0;
+    }
+    needed.start - numbers.start..needed.end - numbers.start
 }
