@@ -1,7 +1,7 @@
 //! Zlib and Zstandard: any bytes as a stream, any bytes as data.
 
 use superchunk_kernels::deflate::{self, Search};
-use superchunk_kernels::{inflate, zstd};
+use superchunk_kernels::{Wanted, inflate, zstd};
 
 use crate::codecs::{assert_prefix, round_trip};
 use crate::input::Input;
@@ -53,11 +53,22 @@ fn decode_zlib(input: &mut Input<'_>) {
 }
 
 fn decode_zstd(input: &mut Input<'_>) {
-    let (len, needed) = (input.pair(), input.pair());
+    let (len, needed, first, step) = (input.pair(), input.pair(), input.pair(), input.pair());
     let (stream, mut decoder) = (input.rest(), zstd::Decoder::default());
-    let (mut whole, mut prefix) = (vec![0; len], vec![0; len]);
+    let (mut whole, mut part) = (vec![0; len], vec![0; len]);
     let decoded = decoder.decompress(stream, &mut whole).is_ok();
     let needed = needed.min(len);
-    let partly = decoder.decompress_prefix(stream, &mut prefix, needed).is_ok();
-    assert_prefix(decoded, partly, whole.get(..needed), prefix.get(..needed));
+    let partly = decoder.decompress_prefix(stream, &mut part, needed).is_ok();
+    assert_prefix(decoded, partly, whole.get(..needed), part.get(..needed));
+
+    let wanted = Wanted { first, len: step.min(16), step, count: 1 + step % 4 };
+    if wanted.end() <= len {
+        part.fill(0xA5);
+        let partly = decoder.decompress_wanted(stream, &mut part, &wanted).is_ok();
+        for number in 0..wanted.count {
+            let begin = first + number * step;
+            let piece = begin..begin + wanted.len;
+            assert_prefix(decoded, partly, whole.get(piece.clone()), part.get(piece));
+        }
+    }
 }

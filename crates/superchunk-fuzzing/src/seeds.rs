@@ -75,6 +75,10 @@ fn made(target: &str) -> Vec<(String, Vec<u8>)> {
     (0..count).map(seed).collect()
 }
 
+/// How an input says that its stream is to be decoded.
+const ZLIB: u8 = 0;
+const ZSTD: u8 = 1;
+
 /// Streams of Zlib and Zstandard.
 fn streams() -> Vec<(String, Vec<u8>)> {
     let seed = |number: u8| {
@@ -83,15 +87,18 @@ fn streams() -> Vec<(String, Vec<u8>)> {
         let coded = |name: &str, codec: u8, encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>| {
             let mut stream = vec![0; 2 * data.len() + 100];
             let len = encode(&mut stream)?;
-            let seed = [&[codec, low, high, low, high / 2], stream.get(..len)?].concat();
+            // Of Zstandard, 16 bytes from about the middle on are wanted, too.
+            let wanted: &[u8] = if codec == ZSTD { &[0, high / 2, 64, 0] } else { &[] };
+            let head = &[codec, low, high, low, high / 2];
+            let seed = [head, wanted, stream.get(..len)?].concat();
             Some((format!("{name}{number}"), seed))
         };
         let mut zlib =
             |to: &mut [u8]| deflate::Encoder::default().compress(Search::Thorough, &data, to);
         let mut codes = |to: &mut [u8]| zstd::Encoder::default().compress_codes(&data, to);
         let mut fast = |to: &mut [u8]| zstd::Encoder::default().compress_fast(&data, to);
-        let zlib = coded("zlib", 0, &mut zlib);
-        let (codes, fast) = (coded("codes", 1, &mut codes), coded("fast", 1, &mut fast));
+        let zlib = coded("zlib", ZLIB, &mut zlib);
+        let (codes, fast) = (coded("codes", ZSTD, &mut codes), coded("fast", ZSTD, &mut fast));
         [zlib, codes, fast].into_iter().flatten()
     };
     (1..=9).flat_map(seed).collect()

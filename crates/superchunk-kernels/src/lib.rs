@@ -20,7 +20,7 @@
 //! | [`deflate`], [`inflate`] | zlib streams: encoder, decoder |
 //! | [`zstd`] | Zstandard frames: encoder and decoder |
 //! | [`adler32()`] | the checksum of zlib streams |
-//! | [`Trace`], [`Wanted`] | finds a few bytes of a stream without decoding what precedes them |
+//! | [`Wanted`] | which bytes of a stream are to be decoded |
 //! | `pool` | a fork-safe thread pool (feature `pool`) |
 
 #![cfg_attr(not(any(feature = "pool", feature = "__internal-test", test)), no_std)]
@@ -48,8 +48,8 @@ pub mod pool;
 mod rows512;
 pub mod runs;
 pub mod shuffle;
-mod trace;
 pub mod truncate;
+mod wanted;
 pub mod zstd;
 
 pub use adler32::adler32;
@@ -57,4 +57,4 @@ pub use extremes::{Extremes, extremes};
 pub use far::{append_far, copy_far};
 pub use malformed::Malformed;
 pub use noise::{is_noise, repetitions};
-pub use trace::{Trace, Wanted};
+pub use wanted::Wanted;

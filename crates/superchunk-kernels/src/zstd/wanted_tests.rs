@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 use super::tests::{coded_frame, vectors};
 use super::vectors::{PATCHED, TEXT, bytes_of, patched, skewed, speckled, text};
 use super::{Decoder, Encoder};
-use crate::{Trace, Wanted};
+use crate::Wanted;
 
 /// What is kept from frame to frame.
 #[derive(Default)]
 struct Kit {
     decoder: Decoder,
-    trace: Trace,
 }
 
 impl Kit {
@@ -21,7 +20,7 @@ impl Kit {
         const GUARD: usize = 64;
         let mut buffer = vec![0xA5; len + 2 * GUARD];
         let dst = &mut buffer[GUARD..GUARD + len];
-        let outcome = self.decoder.decompress_wanted(&mut self.trace, frame, dst, wanted);
+        let outcome = self.decoder.decompress_wanted(frame, dst, wanted);
         assert!(buffer[..GUARD].iter().chain(&buffer[GUARD + len..]).all(|byte| *byte == 0xA5));
         outcome.ok().map(|()| buffer[GUARD..GUARD + len].to_vec())
     }

@@ -10,7 +10,7 @@ use mzstd::dictionary::{DecodeDictionary, DictionaryBuilder, PreparedDictionary}
 use mzstd::{
     Compressor, DecodeError, DecodeLimits, DecoderConfig, Decompressor, EncoderConfig, Level,
 };
-use superchunk_kernels::{Malformed, Trace, Wanted, zstd};
+use superchunk_kernels::{Malformed, Wanted, zstd};
 
 /// A Zstandard encoder and decoder; each part is created when first used.
 #[derive(Default)]
@@ -20,7 +20,6 @@ pub(crate) struct Zstd {
     encoders: Vec<Encoder>,
     encode_dictionary: Option<EncodeDictionary>,
     decoder: Option<zstd::Decoder>,
-    trace: Trace,
     /// For frames with a dictionary.
     dictionary_decoder: Option<Decompressor>,
     decode_dictionary: Option<CachedDictionary>,
@@ -135,7 +134,7 @@ impl Zstd {
     ) -> Result<(), Malformed> {
         if dict.is_empty() {
             let decoder = self.decoder.get_or_insert_default();
-            return decoder.decompress_wanted(&mut self.trace, src, dst, wanted);
+            return decoder.decompress_wanted(src, dst, wanted);
         }
         self.decompress(dict, src, dst)
     }

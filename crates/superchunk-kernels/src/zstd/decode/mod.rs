@@ -23,7 +23,7 @@ use self::frame::{BlockHead, BlockKind, FrameHead, Magic};
 use self::output::TOO_LONG;
 use self::wanted::Finder;
 use super::xxh64::xxh64;
-use crate::{Malformed, Trace, Wanted};
+use crate::{Malformed, Wanted};
 
 /// The most bytes of a block, before and after.
 const LARGEST_BLOCK: usize = 128 * 1024;
@@ -83,13 +83,12 @@ impl Decoder {
     /// As [`Decoder::decompress`].
     pub fn decompress_wanted(
         &mut self,
-        trace: &mut Trace,
         src: &[u8],
         dst: &mut [u8],
         wanted: &Wanted,
     ) -> core::result::Result<(), Malformed> {
         let Self { blocks, finder } = self;
-        if wanted::may_pay(wanted) && finder.find(blocks, trace, src, dst, wanted).is_some() {
+        if wanted::may_pay(wanted) && finder.find(blocks, src, dst, wanted).is_some() {
             return Ok(());
         }
         // Up to the end means to the end: what follows there is looked at, too.

@@ -10,9 +10,9 @@ use super::super::literals::Section;
 use super::super::sequences::{FIRST_RECENT, Recent};
 use super::kept::{Form, Kept};
 use super::note::{Place, note};
+use super::trace::{Mark, Trace};
 use super::worth::Share;
-use crate::trace::Mark;
-use crate::{Trace, Wanted};
+use crate::Wanted;
 
 /// Frames of more blocks are not worth the memory.
 const MOST_KEPT: usize = 1 << 14;

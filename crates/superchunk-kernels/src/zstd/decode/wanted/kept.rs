@@ -6,7 +6,7 @@ pub(super) use super::super::literals::Form;
 
 use super::super::bits::MARGIN;
 use super::super::huffman::{self, Table};
-use crate::trace::Piece;
+use super::trace::Piece;
 use alloc::vec::Vec;
 
 /// The literals of a block.

@@ -15,25 +15,28 @@
 //! |---|---|
 //! | `worth` | whether all that is likely to pay |
 //! | `frame`, `note` | goes through the blocks; notes the sequences of one |
+//! | `trace` | follows what is wanted through the sequences |
 //! | `kept` | literals by their numbers |
 
 mod frame;
 mod kept;
 mod note;
+mod trace;
 mod worth;
 
 use alloc::vec::Vec;
 
 use self::frame::Blocks;
 use self::kept::Kept;
+use self::trace::{Piece, Trace};
 pub(super) use self::worth::may_pay;
 use super::block::BlockDecoder;
-use crate::trace::Piece;
-use crate::{Trace, Wanted};
+use crate::Wanted;
 
 /// Where literals are kept, and memory to look them up with.
 #[derive(Default)]
 pub(super) struct Finder {
+    trace: Trace,
     kept: Vec<Kept>,
     pieces: Vec<Piece>,
     symbols: Vec<u8>,
@@ -45,22 +48,22 @@ impl Finder {
     pub(super) fn find(
         &mut self,
         decoder: &mut BlockDecoder,
-        trace: &mut Trace,
         src: &[u8],
         dst: &mut [u8],
         wanted: &Wanted,
     ) -> Option<()> {
+        let Self { trace, kept, pieces, symbols } = self;
         trace.begin();
-        self.pieces.clear();
-        let mut blocks = Blocks::new(decoder, trace, &mut self.kept, src, wanted);
+        pieces.clear();
+        let mut blocks = Blocks::new(decoder, trace, kept, src, wanted);
         let written = blocks.note_frame(dst.len())?;
         let steps = worth::most_steps(wanted, trace.noted());
-        trace.follow_within(steps, written, wanted, |piece| {
-            self.pieces.push(piece);
+        trace.follow(steps, written, wanted, |piece| {
+            pieces.push(piece);
             Some(())
         })?;
-        self.pieces.sort_unstable_by_key(|piece| piece.from);
-        kept::write(&self.kept, &self.pieces, &mut decoder.huffman, &mut self.symbols, src, dst)?;
+        pieces.sort_unstable_by_key(|piece| piece.from);
+        kept::write(kept, pieces, &mut decoder.huffman, symbols, src, dst)?;
         trace.repeat(dst);
         Some(())
     }

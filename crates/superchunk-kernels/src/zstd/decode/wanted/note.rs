@@ -6,7 +6,7 @@ use super::super::Result;
 use super::super::bits::{Bits, FEW_EXTRA};
 use super::super::execute::{Work, is_mixed, take_distance};
 use super::super::sequences::{Recent, WRONG};
-use crate::trace::Mark;
+use super::trace::Mark;
 
 /// How far a frame was noted.
 pub(super) struct Place {

@@ -1,8 +1,5 @@
-//! A few bytes of a compressed stream without decoding all that precedes them.
-//!
-//! To read what a stream says takes a fraction of the time that carrying it out takes. So where little of
-//! the output is wanted, its sequences are noted down as *marks*, and every wanted piece is followed
-//! back, from match to match, until it comes to literals:
+//! Sequences, noted down as *marks*, and every wanted piece followed back through them, from match to
+//! match, until it comes to literals:
 //!
 //! ```text
 //!  mark n                                          mark n + 1
@@ -17,80 +14,40 @@
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
-use core::ops::Range;
 
+use crate::Wanted;
 use crate::copy::copy_match_exact;
-
-/// Which bytes of an output are wanted: `count` pieces of `len` bytes, `step` apart, from `first` on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// Where the first piece begins.
-    pub first: usize,
-    /// The bytes of a piece.
-    pub len: usize,
-    /// From the begin of a piece to that of the next.
-    pub step: usize,
-    /// How many pieces there are.
-    pub count: usize,
-}
-
-impl Wanted {
-    /// One piece.
-    #[must_use]
-    pub fn range(range: Range<usize>) -> Self {
-        Self { first: range.start, len: range.end.saturating_sub(range.start), step: 0, count: 1 }
-    }
-
-    /// Where the last piece ends.
-    #[must_use]
-    pub fn end(&self) -> usize {
-        let last = self.count.saturating_sub(1).saturating_mul(self.step);
-        self.first.saturating_add(last).saturating_add(self.len)
-    }
-
-    fn pieces(&self) -> impl Iterator<Item = Range<usize>> {
-        let Self { first, len, step, count } = *self;
-        (0..count).map(move |number| {
-            let begin = first.saturating_add(number.saturating_mul(step));
-            begin..begin.saturating_add(len)
-        })
-    }
-}
-
-/// Among so many bytes of the output a piece may once be followed to another place.
-const BYTES_PER_STEP: usize = 48;
-const FREE_STEPS: usize = 64;
 
 /// With more marks than that they would leave the caches, and take much memory.
 const MOST_MARKS: usize = 1 << 18;
 
 /// A sequence: literals, then a match, which ends where the next mark begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
+pub(super) struct Mark {
     /// Where in the output the literals begin.
-    pub(crate) begin: u32,
+    pub(super) begin: u32,
     /// Where in the output the match begins.
-    pub(crate) matched: u32,
+    pub(super) matched: u32,
     /// Where its literals are kept, in whatever way the codec counts.
-    pub(crate) literals: u32,
+    pub(super) literals: u32,
     /// How far before the match its bytes are; of no meaning when it is empty.
-    pub(crate) distance: u32,
+    pub(super) distance: u32,
 }
 
 /// A piece of the output and where it is the same as.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(super) struct Piece {
     /// Where in the output it is.
-    pub(crate) to: u32,
+    pub(super) to: u32,
     /// A place of the output, or where literals are kept.
-    pub(crate) from: u32,
-    pub(crate) len: u32,
+    pub(super) from: u32,
+    pub(super) len: u32,
 }
 
 /// The marks of a stream, and memory to follow pieces with. Kept from stream to stream; no result depends
 /// on it.
 #[derive(Clone, Debug, Default)]
-pub struct Trace {
+pub(super) struct Trace {
     marks: Vec<Mark>,
     /// Pieces still to be followed, each with a mark that is not far behind where it leads.
     open: Vec<(Piece, usize)>,
@@ -100,7 +57,7 @@ pub struct Trace {
 
 impl Trace {
     /// Forgets the stream before.
-    pub(crate) fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.marks.clear();
         self.repeats.clear();
         self.open.clear();
@@ -109,7 +66,7 @@ impl Trace {
     /// Notes the next sequence, which begins where the last one ends and is not empty. `None` when there are
     /// too many.
     #[inline(always)]
-    pub(crate) fn note(&mut self, mark: Mark) -> Option<()> {
+    pub(super) fn note(&mut self, mark: Mark) -> Option<()> {
         if self.marks.len() >= MOST_MARKS {
             return None;
         }
@@ -123,7 +80,7 @@ impl Trace {
     /// # Safety
     ///
     /// `note` has set as many marks as it tells.
-    pub(crate) unsafe fn note_all(
+    pub(super) unsafe fn note_all(
         &mut self,
         count: usize,
         note: impl FnOnce(&mut [MaybeUninit<Mark>]) -> Option<usize>,
@@ -138,33 +95,22 @@ impl Trace {
     }
 
     /// How many sequences were noted.
-    pub(crate) fn noted(&self) -> usize {
+    pub(super) fn noted(&self) -> usize {
         self.marks.len()
     }
 
     /// Follows what is `wanted` of the first `written` bytes of an output to its literals, and hands
-    /// these on. `None` when that leads nowhere, or too far. What [`Trace::repeat`] does is still to be done.
-    pub(crate) fn follow(
+    /// these on. `None` when that leads nowhere, or takes more than `steps` from match to match. What
+    /// [`Trace::repeat`] does is still to be done.
+    pub(super) fn follow(
         &mut self,
-        written: usize,
-        wanted: &Wanted,
-        literals: impl FnMut(Piece) -> Option<()>,
-    ) -> Option<()> {
-        let most_steps = FREE_STEPS + wanted.end() / BYTES_PER_STEP;
-        self.follow_within(most_steps, written, wanted, literals)
-    }
-
-    /// As [`Trace::follow`], where so many steps are not too far.
-    pub(crate) fn follow_within(
-        &mut self,
-        most_steps: usize,
+        mut steps: usize,
         written: usize,
         wanted: &Wanted,
         mut literals: impl FnMut(Piece) -> Option<()>,
     ) -> Option<()> {
         let end = u32::try_from(written).ok()?;
         self.note(Mark { begin: end, matched: end, literals: 0, distance: 0 })?;
-        let mut steps = most_steps;
         for range in wanted.pieces() {
             let (to, len) = (u32::try_from(range.start).ok()?, u32::try_from(range.len()).ok()?);
             let last = self.marks.len().saturating_sub(2);
@@ -178,7 +124,7 @@ impl Trace {
     }
 
     /// Repeats in `dst` what repeats itself, once all literals are there.
-    pub(crate) fn repeat(&self, dst: &mut [u8]) {
+    pub(super) fn repeat(&self, dst: &mut [u8]) {
         for &Piece { to, from: distance, len } in self.repeats.iter().rev() {
             let (to, distance, len) = (to as usize, distance as usize, len as usize);
             if distance > 0 && distance <= to && dst.get(to..).is_some_and(|d| len <= d.len()) {
@@ -286,7 +232,7 @@ mod tests {
 
     fn found(trace: &mut Trace, len: usize, kept: &[u8], wanted: &Wanted) -> Option<Vec<u8>> {
         let mut dst = vec![0xA5; len];
-        trace.follow(len, wanted, |piece| {
+        trace.follow(64 + wanted.end() / 48, len, wanted, |piece| {
             let (to, from, len) = (piece.to as usize, piece.from as usize, piece.len as usize);
             dst.get_mut(to..to + len)?.copy_from_slice(kept.get(from..from + len)?);
             Some(())
@@ -333,13 +279,5 @@ mod tests {
         assert!(found(&mut short.clone(), 10, &[1; 4], &Wanted::range(9..11)).is_none());
         assert!(found(&mut short.clone(), 10, &[1; 3], &Wanted::range(5..6)).is_none());
         assert!(found(&mut short, 10, &[1; 4], &Wanted::range(5..10)).is_some());
-    }
-
-    #[test]
-    fn the_end_of_what_is_wanted_is_told_without_overflow() {
-        assert_eq!(Wanted::range(3..10).end(), 10);
-        assert_eq!(Wanted { first: 2, len: 3, step: 100, count: 4 }.end(), 305);
-        let absurd = Wanted { first: usize::MAX, len: 9, step: usize::MAX, count: usize::MAX };
-        assert_eq!(absurd.end(), usize::MAX);
     }
 }
