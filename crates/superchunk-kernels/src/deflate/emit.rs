@@ -7,7 +7,9 @@ use core::slice::from_raw_parts;
 use crate::copy::load_4;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::isa;
-use crate::deflate::bits::{BitWriter, Bits, Pen};
+#[cfg(target_arch = "x86_64")]
+use crate::deflate::bits::Pen;
+use crate::deflate::bits::{BitWriter, Bits};
 use crate::deflate::huffman::{Code, assign_codes};
 use crate::deflate::parsed::{FEW, Tokens, Unit};
 use crate::deflate::symbols::{DISTANCE_SYMBOLS, END, LENGTH_EXTRA, distance_extra};

@@ -158,16 +158,45 @@ impl Parsed {
         self.filled -= mark.literals;
     }
 
-    /// Takes up the segment from `begin` to `end` of `src`.
-    pub(super) fn sink<'a>(&'a mut self, src: &'a [u8], begin: usize, end: usize) -> Sink<'a> {
-        let len = end - begin;
-        let room = self.filled + len + BEHIND;
+    /// Takes up the segment from `begin` to `end` of `src`, whatever it consists of.
+    pub(super) fn sink_for_any<'a>(
+        &'a mut self,
+        src: &'a [u8],
+        begin: usize,
+        end: usize,
+    ) -> Sink<'a> {
+        // No unit but the last stands for less than 3 bytes.
+        self.sink(src, begin, end - begin, (end - begin) / MIN_MATCH + 2)
+    }
+
+    /// The same for a segment with so many matches, of `matched` bytes together.
+    pub(super) fn sink_for<'a>(
+        &'a mut self,
+        src: &'a [u8],
+        (begin, end): (usize, usize),
+        matches: usize,
+        matched: usize,
+    ) -> Sink<'a> {
+        let literals = end - begin - matched;
+        // Each match has a unit, one for every 255 bytes, and one for what is left.
+        let parts = matched / (MAX_MATCH - MIN_MATCH) + 2 * matches;
+        self.sink(src, begin, literals, literals / FEW + parts + 2)
+    }
+
+    /// Takes up a segment of `src` that begins at `begin`, with room for so many literals and units.
+    fn sink<'a>(
+        &'a mut self,
+        src: &'a [u8],
+        begin: usize,
+        literals: usize,
+        units: usize,
+    ) -> Sink<'a> {
+        let room = self.filled + literals + BEHIND;
         if self.literals.len() < room {
             self.literals.resize(room, 0);
         }
-        // No unit but the first and the last stands for less than 3 bytes; three may be written in
-        // advance.
-        self.units.reserve(len / MIN_MATCH + 8);
+        // Some may be written in advance.
+        self.units.reserve(units + 4);
         let mark = self.mark();
         Sink {
             src,

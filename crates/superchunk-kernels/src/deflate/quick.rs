@@ -74,7 +74,7 @@ impl Quick {
         parsed: &mut Parsed,
     ) -> (usize, Option<Counts>) {
         let end = src.len().min(begin + SEGMENT);
-        let mut sink = parsed.sink(src, begin, end);
+        let mut sink = parsed.sink_for_any(src, begin, end);
         let last_begin = end.saturating_sub(MARGIN);
         let mut search = Search { src, end, at: begin.max(1), limit: begin, last: 1 };
         while search.at < last_begin {

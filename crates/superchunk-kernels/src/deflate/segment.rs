@@ -106,7 +106,9 @@ impl<'a> Segment<'a> {
 
     /// Adds all of it to what was parsed before, and counts it.
     pub(super) fn hand_over(&self, begin: usize, parsed: &mut Parsed) -> Counts {
-        let mut sink = parsed.sink(self.src, begin, self.end);
+        let matched = self.sequences.iter().map(|sequence| sequence.length as usize).sum();
+        let range = (begin, self.end);
+        let mut sink = parsed.sink_for(self.src, range, self.sequences.len(), matched);
         for sequence in self.sequences.iter() {
             let begin = sink.anchor + sequence.literals as usize;
             // SAFETY: what `push` was promised.
