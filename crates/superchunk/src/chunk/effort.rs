@@ -111,7 +111,7 @@ impl Effort<'_> {
                 return Ok(Some(result));
             }
         }
-        codec.compress(self.method, self.level, self.dict, src, dst)
+        codec.compress(self.method, (self.level, self.filtered), self.dict, src, dst)
     }
 
     /// Compresses one of the `streams` streams of a block, and finds out how those of others are to be compressed. `spare`
@@ -125,7 +125,9 @@ impl Effort<'_> {
     ) -> Result<()> {
         let Explored { result, way } = explored;
         let dst = scratch(result, longest_coded(src.len()));
-        let Some(full) = codec.compress(self.method, self.level, self.dict, src, dst)? else {
+        let Some(full) =
+            codec.compress(self.method, (self.level, self.filtered), self.dict, src, dst)?
+        else {
             result.clear();
             return Ok(());
         };
