@@ -1,5 +1,29 @@
 //! Writes bits into a buffer, the lowest first, through a register of 64.
 
+use crate::copy::store_8;
+
+/// Takes bits.
+pub(super) trait Bits {
+    /// Appends the low `count` bits of `value`, whose others are zero. At most 56 may be appended
+    /// between one [`Bits::flush`] and the next.
+    fn put(&mut self, value: u64, count: u32);
+
+    /// Moves whole bytes to the buffer: at most 7 bits stay in the register.
+    fn flush(&mut self);
+}
+
+impl<B: Bits> Bits for &mut B {
+    #[inline(always)]
+    fn put(&mut self, value: u64, count: u32) {
+        (**self).put(value, count);
+    }
+
+    #[inline(always)]
+    fn flush(&mut self) {
+        (**self).flush();
+    }
+}
+
 /// Bits being written.
 pub(super) struct BitWriter<'a> {
     out: &'a mut [u8],
@@ -14,12 +38,6 @@ impl<'a> BitWriter<'a> {
         BitWriter { out, at: 0, bits: 0, count: 0 }
     }
 
-    /// Hands the state over to a local writer, which is to be put back.
-    pub(super) fn take(&mut self) -> Self {
-        let out = core::mem::take(&mut self.out);
-        BitWriter { out, at: self.at, bits: self.bits, count: self.count }
-    }
-
     /// Whether so many bits more fit.
     pub(super) fn has_room_for(&self, bits: u64) -> bool {
         let room = (self.out.len() - self.at) as u64 * 8;
@@ -29,26 +47,6 @@ impl<'a> BitWriter<'a> {
     /// Bits that are missing to a whole byte.
     pub(super) fn bits_to_a_byte(&self) -> u32 {
         self.count.wrapping_neg() & 7
-    }
-
-    /// Appends the low `count` bits of `value`, whose others are zero. At most 56 may be appended
-    /// between one [`BitWriter::flush`] and the next.
-    #[inline(always)]
-    pub(super) fn put(&mut self, value: u64, count: u32) {
-        self.bits |= value << (self.count & 63);
-        self.count += count;
-    }
-
-    /// Moves whole bytes to the buffer: at most 7 bits stay in the register.
-    #[inline(always)]
-    pub(super) fn flush(&mut self) {
-        match self.out.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut::<8>()) {
-            Some(room) => *room = self.bits.to_le_bytes(),
-            None => store_exactly(self.out, self.at, self.bits, self.count),
-        }
-        self.at += (self.count >> 3) as usize;
-        self.bits >>= self.count & 56;
-        self.count &= 7;
     }
 
     /// Fills the last byte with zero bits.
@@ -69,11 +67,50 @@ impl<'a> BitWriter<'a> {
     pub(super) fn len(&self) -> usize {
         self.at
     }
+
+    /// A pen that writes on, for `bits` bits at most. `None` if there is not much more room than that.
+    pub(super) fn pen(&mut self, bits: u64) -> Option<Pen> {
+        self.flush();
+        let has_room = self.has_room_for(bits + 8 * STEP as u64);
+        let at = self.out.get_mut(self.at..)?.as_mut_ptr();
+        has_room.then_some(Pen { at, bits: self.bits, count: self.count })
+    }
+
+    /// Writes on behind what a pen has written.
+    ///
+    /// # Safety
+    ///
+    /// It is the last pen that was given out, and nothing was written since.
+    pub(super) unsafe fn take_back(&mut self, pen: Pen) {
+        // SAFETY: the pen writes to the buffer, and only forward.
+        self.at = unsafe { pen.at.offset_from_unsigned(self.out.as_mut_ptr()) };
+        (self.bits, self.count) = (pen.bits, pen.count);
+    }
 }
 
+impl Bits for BitWriter<'_> {
+    #[inline(always)]
+    fn put(&mut self, value: u64, count: u32) {
+        self.bits |= value << (self.count & 63);
+        self.count += count;
+    }
+
+    #[inline(always)]
+    fn flush(&mut self) {
+        match self.out.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut::<STEP>()) {
+            Some(room) => *room = self.bits.to_le_bytes(),
+            None => store_exactly(self.out, self.at, self.bits, self.count),
+        }
+        self.at += (self.count >> 3) as usize;
+        self.bits >>= self.count & 56;
+        self.count &= 7;
+    }
+}
+
+/// Bytes of the register.
+const STEP: usize = 8;
+
 /// Writes the whole bytes of the register close to the end of the buffer.
-///
-/// The writer itself is not lent out, so that it stays in registers where it is used.
 #[cold]
 #[inline(never)]
 fn store_exactly(out: &mut [u8], at: usize, bits: u64, count: u32) {
@@ -82,5 +119,31 @@ fn store_exactly(out: &mut [u8], at: usize, bits: u64, count: u32) {
         for (to, from) in room.iter_mut().zip(bits.to_le_bytes()) {
             *to = from;
         }
+    }
+}
+
+/// Writes where there is room: whoever has one writes no more bits than it was made for.
+pub(super) struct Pen {
+    at: *mut u8,
+    bits: u64,
+    count: u32,
+}
+
+impl Bits for Pen {
+    #[inline(always)]
+    fn put(&mut self, value: u64, count: u32) {
+        self.bits |= value << (self.count & 63);
+        self.count += count;
+    }
+
+    #[inline(always)]
+    fn flush(&mut self) {
+        // SAFETY: there is a step more room than for the bits that the pen was made for.
+        unsafe {
+            store_8(self.at, self.bits);
+            self.at = self.at.add((self.count >> 3) as usize);
+        }
+        self.bits >>= self.count & 56;
+        self.count &= 7;
     }
 }

@@ -11,17 +11,14 @@
 //!
 //! How many bits a block takes is known before it is written, so that room is asked for once.
 
-#![expect(clippy::indexing_slicing, reason = "symbols index tables of all symbols")]
-
-#[cfg(target_arch = "x86_64")]
-use crate::cpu::isa;
-use crate::deflate::bits::BitWriter;
+use crate::deflate::bits::{BitWriter, Bits};
+use crate::deflate::emit::{Codes, emit};
 use crate::deflate::header::Header;
-use crate::deflate::huffman::{Code, assign_codes, code_lengths};
-use crate::deflate::stats::{Counts, Sequence};
+use crate::deflate::huffman::code_lengths;
+use crate::deflate::parsed::Tokens;
+use crate::deflate::stats::Counts;
 use crate::deflate::symbols::{
-    DISTANCE_SYMBOLS, END, FIXED_DISTANCE_LENGTHS, LENGTH_BASE, LENGTH_EXTRA, LENGTH_SLOT,
-    LITLEN_SYMBOLS, MIN_MATCH, distance_extra, distance_slot, fixed_litlen_lengths,
+    DISTANCE_SYMBOLS, FIXED_DISTANCE_LENGTHS, LITLEN_SYMBOLS, fixed_litlen_lengths,
 };
 
 /// The longest code of a literal or length: four of them fit the register between two flushes.
@@ -31,18 +28,18 @@ const DISTANCE_LIMIT: usize = 15;
 /// Bytes that one stored block can hold.
 const STORED_MAX: usize = 65_535;
 
-/// Writes `src`, described by `sequences` and counted by `counts`. `None` when it does not fit.
+/// Writes `src`, described by `tokens` and counted by `counts`. `None` when it does not fit.
 pub(super) fn write_block(
     out: &mut BitWriter<'_>,
     src: &[u8],
-    sequences: &[Sequence],
+    tokens: Tokens<'_>,
     counts: &Counts,
     is_last: bool,
 ) -> Option<()> {
     let mut litlen = [0; LITLEN_SYMBOLS];
     let mut distance = [0; DISTANCE_SYMBOLS];
-    code_lengths(&counts.litlen, LITLEN_LIMIT, &mut litlen);
-    code_lengths(&counts.distance, DISTANCE_LIMIT, &mut distance);
+    code_lengths(&counts.litlen[..LITLEN_SYMBOLS], LITLEN_LIMIT, &mut litlen);
+    code_lengths(&counts.distance[..DISTANCE_SYMBOLS], DISTANCE_LIMIT, &mut distance);
     let header = Header::new(&litlen, &distance);
     let own = 3 + header.bits + counts.bits(&litlen, &distance);
     let fixed_litlen = fixed_litlen_lengths();
@@ -55,11 +52,11 @@ pub(super) fn write_block(
     }
     if fixed <= own {
         out.put(u64::from(is_last) | 1 << 1, 3);
-        write_symbols(out, src, sequences, &Codes::new(&fixed_litlen, &FIXED_DISTANCE_LENGTHS));
+        emit(out, tokens, own.min(fixed), &Codes::new(&fixed_litlen, &FIXED_DISTANCE_LENGTHS));
     } else {
         out.put(u64::from(is_last) | 2 << 1, 3);
         header.write(out);
-        write_symbols(out, src, sequences, &Codes::new(&litlen, &distance));
+        emit(out, tokens, own.min(fixed), &Codes::new(&litlen, &distance));
     }
     Some(())
 }
@@ -89,132 +86,4 @@ fn stored_bits(out: &BitWriter<'_>, len: usize) -> u64 {
     // The first block begins anywhere in a byte, the others with one.
     let first = 3 + (out.bits_to_a_byte().wrapping_sub(3) & 7);
     u64::from(first) + 32 + (blocks - 1) * 40 + len as u64 * 8
-}
-
-/// The codes of a block, ready for writing.
-struct Codes {
-    literals: [Code; 256],
-    end: Code,
-    /// For `length - 3`: code and extra bits, and how many.
-    lengths: [(u32, u32); 256],
-    distances: [Code; 32],
-}
-
-impl Codes {
-    fn new(litlen: &[u8], distance: &[u8; DISTANCE_SYMBOLS]) -> Self {
-        let mut all = [Code::default(); 288];
-        assign_codes(litlen, &mut all);
-        let mut codes = Codes {
-            literals: [Code::default(); 256],
-            end: all[END],
-            lengths: [(0, 0); 256],
-            distances: [Code::default(); 32],
-        };
-        assign_codes(distance, &mut codes.distances);
-        codes.literals.copy_from_slice(&all[..256]);
-        for ((offset, entry), slot) in (0_u32..).zip(&mut codes.lengths).zip(LENGTH_SLOT) {
-            let slot = usize::from(slot);
-            let code = all[END + 1 + slot];
-            let extra = offset - u32::from(LENGTH_BASE[slot]);
-            *entry = (
-                u32::from(code.bits) | extra << code.len,
-                u32::from(code.len) + u32::from(LENGTH_EXTRA[slot]),
-            );
-        }
-        codes
-    }
-}
-
-/// Writes the symbols of a block and its end, for which there is room.
-fn write_symbols(out: &mut BitWriter<'_>, src: &[u8], sequences: &[Sequence], codes: &Codes) {
-    #[cfg(target_arch = "x86_64")]
-    if isa().has_avx2() {
-        // SAFETY: processors with AVX2 have the bit instructions.
-        return unsafe { write_symbols_bmi2(out, src, sequences, codes) };
-    }
-    write_symbols_any(out, src, sequences, codes);
-}
-
-/// The same with shifts that need no fixed register.
-///
-/// # Safety
-///
-/// The processor has BMI1 and BMI2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "bmi1,bmi2")]
-unsafe fn write_symbols_bmi2(
-    out: &mut BitWriter<'_>,
-    src: &[u8],
-    sequences: &[Sequence],
-    codes: &Codes,
-) {
-    write_symbols_any(out, src, sequences, codes);
-}
-
-#[inline(always)]
-fn write_symbols_any(
-    writer: &mut BitWriter<'_>,
-    mut src: &[u8],
-    sequences: &[Sequence],
-    codes: &Codes,
-) {
-    let mut out = writer.take();
-    out.flush();
-    for sequence in sequences {
-        let count = sequence.literals as usize;
-        if count > 0 {
-            write_literals(&mut out, src, count, &codes.literals);
-        }
-        if sequence.length == 0 {
-            src = src.get(count..).unwrap_or_default();
-            continue;
-        }
-        let length = usize::from(sequence.length);
-        let (bits, bits_len) = codes.lengths[(length - MIN_MATCH) & 255];
-        let slot = distance_slot(usize::from(sequence.distance_less_1) + 1);
-        let code = codes.distances[slot & 31];
-        let extra_bits = distance_extra(slot);
-        let extra = u64::from(sequence.distance_less_1) & ((1 << extra_bits) - 1);
-        out.put(u64::from(bits), bits_len);
-        out.put(u64::from(code.bits), u32::from(code.len));
-        out.put(extra, extra_bits);
-        out.flush();
-        src = src.get(count + length..).unwrap_or_default();
-    }
-    out.put(u64::from(codes.end.bits), u32::from(codes.end.len));
-    out.flush();
-    *writer = out;
-}
-
-/// Writes the first `count` bytes as literals, four between two flushes.
-#[inline(always)]
-fn write_literals(out: &mut BitWriter<'_>, src: &[u8], count: usize, codes: &[Code; 256]) {
-    let (steps, tail) = src.as_chunks::<4>();
-    let mut left = count;
-    let mut steps = steps.iter();
-    while left >= 4 {
-        let Some(step) = steps.next() else { break };
-        for &byte in step {
-            let code = codes[usize::from(byte)];
-            out.put(u64::from(code.bits), u32::from(code.len));
-        }
-        out.flush();
-        left -= 4;
-    }
-    match steps.next() {
-        // Which of them count is not predictable: codes of no bits stand for those that do not.
-        Some(step) => {
-            for (at, &byte) in step.iter().take(3).enumerate() {
-                let code = if at < left { codes[usize::from(byte)] } else { Code::default() };
-                out.put(u64::from(code.bits), u32::from(code.len));
-            }
-        }
-        None => {
-            for &byte in tail.iter().take(left) {
-                let code = codes[usize::from(byte)];
-                out.put(u64::from(code.bits), u32::from(code.len));
-            }
-        }
-    }
-    out.flush();
 }

@@ -84,6 +84,6 @@ impl Finder {
 }
 
 #[expect(clippy::unwrap_used, reason = "the length is that of the array")]
-fn zeroed<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
+pub(super) fn zeroed<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
     vec![T::default(); N].into_boxed_slice().try_into().ok().unwrap()
 }

@@ -12,7 +12,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "symbols are below 19, lengths below 16")]
 
-use crate::deflate::bits::BitWriter;
+use crate::deflate::bits::{BitWriter, Bits};
 use crate::deflate::huffman::{Code, assign_codes, code_lengths};
 use crate::deflate::symbols::{DISTANCE_SYMBOLS, LITLEN_SYMBOLS};
 
@@ -127,7 +127,7 @@ impl Header {
         for &(symbol, extra) in &self.items[..self.items_len] {
             let code = codes[usize::from(symbol)];
             out.flush();
-            out.put(u64::from(code.bits), u32::from(code.len));
+            out.put(u64::from(code.bits()), code.len());
             out.put(u64::from(extra), u32::from(EXTRA[usize::from(symbol)]));
         }
         out.flush();

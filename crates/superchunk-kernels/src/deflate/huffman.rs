@@ -11,11 +11,26 @@ const MAX_BITS: usize = 15;
 /// In a key, the symbol takes so many low bits and the count those above.
 const SYMBOL_BITS: u32 = 9;
 
-/// A code: its bits in the order they are written, and how many.
+/// A code: how many bits in the low 8 bits, and above them the bits in the order they are written.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Code {
-    pub(super) bits: u16,
-    pub(super) len: u8,
+pub(super) struct Code(u32);
+
+impl Code {
+    #[inline(always)]
+    pub(super) fn bits(self) -> u32 {
+        self.0 >> 8
+    }
+
+    #[inline(always)]
+    pub(super) fn len(self) -> u32 {
+        self.0 & 255
+    }
+
+    /// None where the mask is 0, the code itself where it has all bits.
+    #[inline(always)]
+    pub(super) fn masked(self, mask: u32) -> Self {
+        Code(self.0 & mask)
+    }
 }
 
 /// Fills in how long the code of each symbol is, 0 for those that do not occur. No code is longer
@@ -34,8 +49,7 @@ pub(super) fn code_lengths(counts: &[u32], limit: usize, lengths: &mut [u8]) {
         lengths[usize::from(only == 0)] = 1;
         return;
     }
-    let keys = &mut keys[..used];
-    keys.sort_unstable();
+    let keys = sorted(&mut keys, used);
     let per_length = bounded(depths(keys), limit);
     // The most frequent symbols, at the end, get the shortest codes.
     let mut rest = keys.iter().rev();
@@ -46,28 +60,62 @@ pub(super) fn code_lengths(counts: &[u32], limit: usize, lengths: &mut [u8]) {
     }
 }
 
+/// Sorts the first `used` keys by their counts; those of equal counts keep their order.
+fn sorted(keys: &mut [u32; MAX_SYMBOLS], used: usize) -> &[u32] {
+    if used <= SMALL {
+        keys[..used].sort_unstable();
+        return &keys[..used];
+    }
+    let all = keys[..used].iter().fold(0, |all, key| all | key);
+    let mut shift = SYMBOL_BITS;
+    let mut other = [0; MAX_SYMBOLS];
+    while shift < u32::BITS && all >> shift > 0 {
+        let mut places = [0_u16; 256];
+        for key in &keys[..used] {
+            places[(key >> shift & 255) as usize] += 1;
+        }
+        let mut sum = 0;
+        for place in &mut places {
+            sum += core::mem::replace(place, sum);
+        }
+        for &key in &keys[..used] {
+            let place = &mut places[(key >> shift & 255) as usize];
+            other[usize::from(*place)] = key;
+            *place += 1;
+        }
+        core::mem::swap(keys, &mut other);
+        shift += 8;
+    }
+    &keys[..used]
+}
+
+/// So many keys are sorted by comparing.
+const SMALL: usize = 32;
+
 /// How many codes of each length an unbounded Huffman code has for these keys, sorted by count.
 #[expect(clippy::cast_possible_truncation, reason = "there are at most 288 nodes")]
 fn depths(keys: &[u32]) -> [u32; 64] {
     let used = keys.len();
-    // Of each inner node: first its count, then the node above it, then its depth.
+    // Of each leaf and inner node its count; more than any count where there is none yet.
+    let mut leaves = [u32::MAX; MAX_SYMBOLS + 1];
+    let mut sums = [u32::MAX; MAX_SYMBOLS + 1];
+    for (leaf, key) in leaves.iter_mut().zip(keys) {
+        *leaf = key >> SYMBOL_BITS;
+    }
+    // Of each inner node: first the node above it, then its depth.
     let mut nodes = [0_u32; MAX_SYMBOLS];
     let (mut leaf, mut inner) = (0, 0);
     for node in 0..used - 1 {
         let mut sum = 0;
         for _ in 0..2 {
-            let take_leaf =
-                leaf < used && (inner == node || keys[leaf] >> SYMBOL_BITS <= nodes[inner]);
-            if take_leaf {
-                sum += keys[leaf] >> SYMBOL_BITS;
-                leaf += 1;
-            } else {
-                sum += nodes[inner];
-                nodes[inner] = node as u32;
-                inner += 1;
-            }
+            // Which one is less is hard to foresee: nothing branches on it.
+            let takes_leaf = leaves[leaf] <= sums[inner];
+            sum += leaves[leaf].min(sums[inner]);
+            nodes[inner] = node as u32;
+            leaf += usize::from(takes_leaf);
+            inner += usize::from(!takes_leaf);
         }
-        nodes[node] = sum;
+        sums[node] = sum;
     }
     let mut inner_at = [0_u32; 64];
     nodes[used - 2] = 0;
@@ -116,11 +164,23 @@ pub(super) fn assign_codes(lengths: &[u8], codes: &mut [Code]) {
         next[len] = (next[len - 1] + of_length[len - 1]) << 1;
     }
     for (code, &len) in codes.iter_mut().zip(lengths) {
-        let bits = &mut next[usize::from(len)];
-        *code = match len {
-            0 => Code::default(),
-            _ => Code { bits: bits.reverse_bits() >> (16 - u32::from(len)), len },
-        };
-        *bits = bits.wrapping_add(1);
+        let next = &mut next[usize::from(len)];
+        let [low, high] = next.to_le_bytes().map(|byte| u32::from(REVERSED[usize::from(byte)]));
+        let len = u32::from(len);
+        *code = Code((low << 8 | high) >> (16 - len) << 8 | len);
+        *next = next.wrapping_add(1);
     }
 }
+
+/// For each byte the one with its bits in the other order.
+const REVERSED: [u8; 256] = {
+    let mut reversed = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        reversed[byte as usize] = byte.reverse_bits();
+        if byte == u8::MAX {
+            break reversed;
+        }
+        byte += 1;
+    }
+};

@@ -12,11 +12,15 @@
 
 mod bits;
 mod block;
+mod emit;
 mod finder;
 mod header;
 mod huffman;
 mod lazy;
 mod model;
+mod parsed;
+mod parser;
+mod quick;
 mod runs;
 mod segment;
 mod stats;
@@ -25,21 +29,25 @@ mod symbols;
 mod tests;
 mod ways;
 
-use alloc::vec::Vec;
-
 use crate::adler32;
 use bits::BitWriter;
-use block::write_block;
-use finder::{Finder, MAX_STREAM};
-use model::Model;
-use segment::Segment;
-use stats::{Counts, Sequence};
+use block::{write_block, write_stored};
+use finder::MAX_STREAM;
+use parsed::{Mark, Parsed};
+use parser::{Memory, Parser};
+use stats::Counts;
 
 /// How repetitions are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
     /// Only runs of one byte: the rest are codes.
     Runs,
+    /// At the last position with the same hash; the first one that is found is taken. Streams are
+    /// shorter than those of zlib-ng at level 1.
+    Quick,
+    /// The same, but where hardly anything comes again, bytes are stored: codes alone would shorten
+    /// them, if only to be decoded at a tenth of the speed.
+    QuickRepetitions,
     /// Among the last four positions with the same hash. Takes mostly as many bytes as
     /// [`Search::Thorough`], and a tenth less time.
     Brisk,
@@ -52,8 +60,8 @@ pub enum Search {
 /// The output depends on nothing but the arguments of the call.
 #[derive(Clone, Debug, Default)]
 pub struct Encoder {
-    finder: Option<Finder>,
-    sequences: Vec<Sequence>,
+    memory: Memory,
+    parsed: Parsed,
 }
 
 impl Encoder {
@@ -72,40 +80,38 @@ impl Encoder {
     }
 
     fn write_blocks(&mut self, search: Search, src: &[u8], out: &mut BitWriter<'_>) -> Option<()> {
-        let finder = self.finder.get_or_insert_with(Finder::new);
-        finder.begin(src.len());
-        let sequences = &mut self.sequences;
-        sequences.clear();
-        let mut model = Model::new(src.get(..SAMPLE).unwrap_or(src));
+        let Encoder { memory, parsed } = self;
+        parsed.clear();
+        let mut parser = Parser::new(search, src, memory);
         let mut block = Block { begin: 0, counts: Counts::new(), bits: None };
         let mut at = 0;
         while at < src.len() {
-            let known = sequences.len();
-            let mut segment = Segment::new(src, at, search.symbols(at), sequences);
-            search.parse(finder, &model, &mut segment);
-            let end = segment.end;
-            let begin = at;
-            let counts = Counts::of(src.get(at..end)?, sequences.get(known..)?);
+            let (begin, mark) = (at, parsed.mark());
+            let (end, counts) = parser.parse(src, begin, parsed);
             at = end;
-            if end < src.len() {
-                model.learn(&counts, end - begin);
-            }
-            if let Some(complete) = block.join_or_begin(counts, begin, known) {
-                let bytes = src.get(complete.begin..begin)?;
-                write_block(out, bytes, sequences.get(..known)?, &complete.counts, false)?;
-                sequences.drain(..known);
+            let Some(counts) = counts else {
+                block.write(src, begin, (parsed, mark), out)?;
+                write_stored(out, src.get(begin..end)?, end == src.len())?;
+                parsed.clear();
+                block = Block { begin: end, counts: Counts::new(), bits: None };
+                continue;
+            };
+            if let Some(complete) = block.join_or_begin(counts, begin, mark.units) {
+                complete.write(src, begin, (parsed, mark), out)?;
+                parsed.forget(mark);
             }
         }
+        if block.begin == src.len() && !src.is_empty() {
+            return Some(());
+        }
         block.counts.litlen[symbols::END] = 1;
-        write_block(out, src.get(block.begin..)?, sequences, &block.counts, true)
+        let tokens = parsed.up_to(parsed.mark());
+        write_block(out, src.get(block.begin..)?, tokens, &block.counts, true)
     }
 }
 
-/// Bytes that are looked at before anything else.
-const SAMPLE: usize = 1536;
-
-/// So many sequences a block has at most, at about.
-const MAX_SEQUENCES: usize = 65_536;
+/// So many units a block has at most, at about.
+const MAX_UNITS: usize = 65_536;
 
 /// So many bytes a block has at most, at about: counts stay small.
 const MAX_BYTES: usize = 1 << 20;
@@ -119,9 +125,9 @@ struct Block {
 }
 
 impl Block {
-    /// Adds the segment at `begin`, or gives back what is complete without it: so many `sequences`.
-    fn join_or_begin(&mut self, counts: Counts, begin: usize, sequences: usize) -> Option<Block> {
-        if sequences == 0 {
+    /// Adds the segment at `begin`, or gives back what is complete without it: of so many `units`.
+    fn join_or_begin(&mut self, counts: Counts, begin: usize, units: usize) -> Option<Block> {
+        if units == 0 {
             self.counts = counts;
             self.bits = None;
             return None;
@@ -130,7 +136,7 @@ impl Block {
         let mut joined = self.counts.clone();
         joined.add(&counts);
         let together = joined.estimate();
-        let is_full = sequences > MAX_SEQUENCES || begin - self.begin > MAX_BYTES;
+        let is_full = units > MAX_UNITS || begin - self.begin > MAX_BYTES;
         if together > apart || is_full {
             let rest = Block { begin, counts, bits: None };
             return Some(core::mem::replace(self, rest));
@@ -139,26 +145,22 @@ impl Block {
         self.bits = Some(together);
         None
     }
+
+    /// Writes it, up to `end` and to a mark, if there is anything; others follow.
+    fn write(
+        &self,
+        src: &[u8],
+        end: usize,
+        (parsed, mark): (&Parsed, Mark),
+        out: &mut BitWriter<'_>,
+    ) -> Option<()> {
+        if self.begin == end {
+            return Some(());
+        }
+        let bytes = src.get(self.begin..end)?;
+        write_block(out, bytes, parsed.up_to(mark), &self.counts, false)
+    }
 }
 
 /// The first two bytes: DEFLATE with a window of 32 KiB by an encoder that was not thorough.
 const HEADER: [u8; 2] = [0x78, 0x5E];
-
-impl Search {
-    /// How many symbols the segment at `begin` is to have.
-    fn symbols(self, begin: usize) -> usize {
-        match self {
-            // The first one is short, to learn from.
-            Search::Brisk | Search::Thorough if begin == 0 => 1024,
-            _ => 8192,
-        }
-    }
-
-    fn parse(self, finder: &mut Finder, model: &Model, segment: &mut Segment<'_>) {
-        match self {
-            Search::Runs => runs::parse(segment),
-            Search::Brisk => lazy::parse(lazy::BRISK, finder, model, segment),
-            Search::Thorough => lazy::parse(lazy::THOROUGH, finder, model, segment),
-        }
-    }
-}

@@ -3,11 +3,20 @@
 use alloc::vec::Vec;
 
 use crate::common::common_before;
-use crate::deflate::stats::Sequence;
-use crate::deflate::symbols::{MAX_MATCH, MIN_MATCH};
+use crate::deflate::parsed::Parsed;
+use crate::deflate::stats::Counts;
+use crate::deflate::symbols::MAX_MATCH;
 
 /// Bytes that a segment has at most, at about.
 const MAX_BYTES: usize = 65_536;
+
+/// Some literals, and a match after them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sequence {
+    literals: u32,
+    length: u32,
+    distance: u32,
+}
 
 /// The segment being parsed.
 pub(super) struct Segment<'a> {
@@ -19,12 +28,10 @@ pub(super) struct Segment<'a> {
     /// Where it should end at last.
     hard_end: usize,
     sequences: &'a mut Vec<Sequence>,
-    /// How many sequences there were before.
-    first: usize,
 }
 
 impl<'a> Segment<'a> {
-    /// An empty one at `begin`, of about `symbols` symbols; sequences are appended to `sequences`.
+    /// An empty one at `begin`, of about `symbols` symbols.
     pub(super) fn new(
         src: &'a [u8],
         begin: usize,
@@ -33,21 +40,25 @@ impl<'a> Segment<'a> {
     ) -> Self {
         let until = (begin + symbols).min(src.len());
         let hard_end = (begin + MAX_BYTES).min(src.len());
-        sequences.reserve(symbols + 1);
-        let first = sequences.len();
-        Segment { src, end: begin, until, hard_end, sequences, first }
+        sequences.clear();
+        Segment { src, end: begin, until, hard_end, sequences }
     }
 
     /// Appends the literals up to `begin` and a match from there, however long.
+    ///
+    /// # Safety
+    ///
+    /// `end <= begin`, and the match is one of 3 bytes or more: it lies in the input, begins at least
+    /// 16 bytes before its end, and `1 <= distance <= begin`, at most 32768.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "a segment is short")]
-    pub(super) fn push(&mut self, begin: usize, length: usize, distance: usize) {
+    #[expect(clippy::cast_possible_truncation, reason = "a stream is shorter than 2^32")]
+    pub(super) unsafe fn push(&mut self, begin: usize, length: usize, distance: usize) {
         let literals = (begin - self.end) as u32;
-        if length <= MAX_MATCH {
-            self.sequences.push(sequence(literals, length, distance));
-        } else {
-            self.push_parts(literals, length, distance);
-        }
+        self.sequences.push(Sequence {
+            literals,
+            length: length as u32,
+            distance: distance as u32,
+        });
         self.end = begin + length;
         self.until = (self.until + length - 1).min(self.hard_end);
     }
@@ -57,7 +68,7 @@ impl<'a> Segment<'a> {
     ///
     /// # Safety
     ///
-    /// `end <= begin`, and the match is one: it lies in the input, and `1 <= distance <= begin`.
+    /// As [`Segment::push`].
     #[inline(always)]
     pub(super) unsafe fn push_back(&mut self, begin: usize, length: usize, distance: usize) {
         let base = self.src.as_ptr();
@@ -68,15 +79,15 @@ impl<'a> Segment<'a> {
             // SAFETY: `anchor <= begin`, in the input.
             begin -=
                 unsafe { common_before(base, anchor.max(distance).min(begin), begin, distance) };
-            if begin > anchor || self.sequences.len() <= self.first || end - begin > MAX_MATCH {
+            if begin > anchor || end - begin > MAX_MATCH {
                 break;
             }
             let Some(&before) = self.sequences.last() else { break };
-            let low = anchor - usize::from(before.length);
+            let low = anchor - before.length as usize;
             // SAFETY: `low <= begin`, in the input.
             let more =
                 unsafe { common_before(base, low.max(distance).min(begin), begin, distance) };
-            if before.length == 0 || begin - more > low {
+            if begin - more > low {
                 break;
             }
             self.sequences.pop();
@@ -84,36 +95,26 @@ impl<'a> Segment<'a> {
             anchor = low - before.literals as usize;
         }
         self.end = anchor;
-        self.push(begin, end - begin, distance);
-    }
-
-    /// Appends a match that is too long for one sequence.
-    #[cold]
-    #[inline(never)]
-    fn push_parts(&mut self, mut literals: u32, length: usize, distance: usize) {
-        let mut rest = length;
-        while rest > 0 {
-            // What is left over must not be too short for a match.
-            let part = if rest <= MAX_MATCH { rest } else { MAX_MATCH.min(rest - MIN_MATCH) };
-            self.sequences.push(sequence(literals, part, distance));
-            literals = 0;
-            rest -= part;
-        }
+        // SAFETY: the caller's promise; it begins earlier, but not before `anchor`.
+        unsafe { self.push(begin, end - begin, distance) };
     }
 
     /// Ends the segment at `end`, with literals since the last match.
-    #[expect(clippy::cast_possible_truncation, reason = "a segment is short")]
     pub(super) fn finish(&mut self, end: usize) {
-        let literals = (end - self.end) as u32;
-        if literals > 0 {
-            self.sequences.push(Sequence { literals, ..Sequence::default() });
-        }
         self.end = end;
     }
-}
 
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "both fit 16 bits")]
-fn sequence(literals: u32, length: usize, distance: usize) -> Sequence {
-    Sequence { literals, length: length as u16, distance_less_1: (distance - 1) as u16 }
+    /// Adds all of it to what was parsed before, and counts it.
+    pub(super) fn hand_over(&self, begin: usize, parsed: &mut Parsed) -> Counts {
+        let matched = self.sequences.iter().map(|sequence| sequence.length as usize).sum();
+        let range = (begin, self.end);
+        let mut sink = parsed.sink_for(self.src, range, self.sequences.len(), matched);
+        for sequence in self.sequences.iter() {
+            let begin = sink.anchor + sequence.literals as usize;
+            // SAFETY: what `push` was promised.
+            unsafe { sink.push(begin, sequence.length as usize, sequence.distance as usize) };
+        }
+        // SAFETY: it is the end of the segment.
+        unsafe { sink.finish(self.end) }
+    }
 }

@@ -2,25 +2,16 @@
 
 #![expect(clippy::indexing_slicing, reason = "a byte or symbol indexes counts of that many")]
 
-use crate::deflate::symbols::{
-    DISTANCE_SYMBOLS, END, LENGTH_EXTRA, LENGTH_SLOT, LITLEN_SYMBOLS, MIN_MATCH, distance_extra,
-    distance_slot,
-};
-
-/// Some literals, and a match after them: of length 0 if there is none.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sequence {
-    pub(super) literals: u32,
-    pub(super) length: u16,
-    /// The distance less 1.
-    pub(super) distance_less_1: u16,
-}
+use crate::deflate::parsed::Unit;
+use crate::deflate::symbols::{END, LENGTH_EXTRA, distance_extra};
 
 /// How often each symbol occurs.
 #[derive(Clone)]
 pub(super) struct Counts {
-    pub(super) litlen: [u32; LITLEN_SYMBOLS],
-    pub(super) distance: [u32; DISTANCE_SYMBOLS],
+    /// The last two stand for nothing.
+    pub(super) litlen: [u32; 289],
+    /// The last two stand for nothing.
+    pub(super) distance: [u32; 32],
 }
 
 /// So many fraction bits the costs of this module have.
@@ -29,54 +20,22 @@ pub(super) const COST_BITS: u32 = 8;
 /// From so many literals on it pays to count them in several tables.
 const LONG_RUN: usize = 256;
 
-/// A few literals, that are counted without a loop.
-const FEW: usize = 3;
-
-/// In a table of counts: where distances begin, and where the counts of nothing are.
-const DISTANCES: usize = 288;
-const NOWHERE: usize = 320;
-const TABLE_SIZE: usize = NOWHERE + FEW;
-
 impl Counts {
     pub(super) fn new() -> Self {
-        Counts { litlen: [0; LITLEN_SYMBOLS], distance: [0; DISTANCE_SYMBOLS] }
+        Counts { litlen: [0; 289], distance: [0; 32] }
     }
 
-    /// Those of a piece of `src`, as its sequences tell it, and of the end of a block.
-    pub(super) fn of(mut src: &[u8], sequences: &[Sequence]) -> Self {
-        let mut counts = Counts::new();
-        let mut tables = [[0_u32; TABLE_SIZE]; 2];
-        for (at, sequence) in sequences.iter().enumerate() {
-            let table = &mut tables[at & 1];
-            let literals = sequence.literals as usize;
-            match src.first_chunk::<FEW>() {
-                // Which of them count is not predictable: those that do not go to other places.
-                Some(few) if literals <= FEW => {
-                    for (at, &byte) in few.iter().enumerate() {
-                        table[if at < literals { usize::from(byte) } else { NOWHERE + at }] += 1;
-                    }
-                }
-                _ => counts.add_literals(src.get(..literals).unwrap_or(src)),
-            }
-            let length = usize::from(sequence.length);
-            if length > 0 {
-                let slot = LENGTH_SLOT[(length - MIN_MATCH) & 255];
-                table[END + 1 + usize::from(slot)] += 1;
-                let slot = distance_slot(usize::from(sequence.distance_less_1) + 1);
-                table[DISTANCES + (slot & 31)] += 1;
-            }
-            src = src.get(literals + length..).unwrap_or_default();
-        }
-        for table in &tables {
-            for (count, more) in counts.litlen.iter_mut().zip(table) {
-                *count += more;
-            }
-            for (count, more) in counts.distance.iter_mut().zip(&table[DISTANCES..]) {
-                *count += more;
-            }
-        }
-        counts.litlen[END] = 1;
-        counts
+    /// Counts the match of a unit.
+    #[inline(always)]
+    pub(super) fn add_match(&mut self, unit: Unit) {
+        self.litlen[END + 1 + unit.length_slot()] += 1;
+        self.distance[unit.distance_slot()] += 1;
+    }
+
+    /// Counts the literals beside the matches, and the end of a block.
+    pub(super) fn finish(&mut self, literals: &[u8]) {
+        self.add_literals(literals);
+        self.litlen[END] = 1;
     }
 
     /// Counts literals. Neighbours go to different tables, as an addition to a count has to wait

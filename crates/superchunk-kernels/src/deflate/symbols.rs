@@ -19,6 +19,9 @@ pub(super) const MAX_DISTANCE: usize = 32_768;
 /// For `length - 3`: the symbol, less 257.
 pub(super) const LENGTH_SLOT: [u8; 256] = length_slots();
 
+/// For `length - 3`: the symbol, less 257, and above 8 bits for that the value of the extra bits.
+pub(super) const LENGTHS: [u16; 256] = lengths();
+
 /// For a symbol of a length, less 257: its number of extra bits.
 pub(super) const LENGTH_EXTRA: [u8; 29] =
     [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0];
@@ -31,13 +34,12 @@ pub(super) const LENGTH_BASE: [u8; 29] = [
 
 /// The symbol of a distance from 1 to 32768.
 #[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "at most 16 bits")]
 pub(super) fn distance_slot(distance: usize) -> usize {
-    let from_0 = distance - 1;
-    if from_0 < 4 {
-        return from_0;
-    }
-    let top = from_0.ilog2() as usize;
-    2 * top + (from_0 >> (top - 1) & 1)
+    let from_0 = (distance - 1) as u32;
+    // Below 2 there is nothing below the highest bit, and the number is the symbol.
+    let top = (from_0 | 2).ilog2();
+    (2 * top - 2 + (from_0 >> (top - 1))) as usize
 }
 
 /// How many extra bits the symbol of a distance has.
@@ -71,4 +73,17 @@ const fn length_slots() -> [u8; 256] {
         slot += 1;
     }
     slots
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "an extra value is below 32")]
+const fn lengths() -> [u16; 256] {
+    let mut lengths = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let slot = LENGTH_SLOT[at];
+        let extra = at - LENGTH_BASE[slot as usize] as usize;
+        lengths[at] = slot as u16 | (extra as u16) << 8;
+        at += 1;
+    }
+    lengths
 }

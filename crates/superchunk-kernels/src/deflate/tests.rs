@@ -22,19 +22,24 @@ impl Bits<'_> {
         (0..bits).map(|at| self.bit() << at).sum()
     }
 
-    /// The symbol whose canonical code comes next.
-    fn symbol(&mut self, lengths: &[u8]) -> usize {
+    /// The symbol whose canonical code comes next, by the symbols of each length.
+    fn symbol(&mut self, of_length: &[Vec<usize>]) -> usize {
         let (mut code, mut first) = (0, 0);
-        for len in 1..16 {
+        for symbols in &of_length[1..] {
             code = code << 1 | self.bit();
-            let of_len: Vec<usize> = (0..lengths.len()).filter(|&s| lengths[s] == len).collect();
-            if code - first < of_len.len() {
-                return of_len[code - first];
+            if code - first < symbols.len() {
+                return symbols[code - first];
             }
-            first = (first + of_len.len()) << 1;
+            first = (first + symbols.len()) << 1;
         }
         panic!("no such code");
     }
+}
+
+/// The symbols whose codes have each length.
+fn by_length(lengths: &[u8]) -> Vec<Vec<usize>> {
+    let with = |len| (0..lengths.len()).filter(|&symbol| lengths[symbol] == len).collect();
+    (0..16).map(with).collect()
 }
 
 /// Whether the lengths are those of a complete code.
@@ -83,16 +88,17 @@ fn naive_inflate(src: &[u8]) -> Vec<u8> {
 }
 
 fn naive_header(bits: &mut Bits<'_>) -> (Vec<u8>, Vec<u8>) {
-    let (litlen, distance, codes) = (bits.number(5) + 257, bits.number(5) + 1, bits.number(4) + 4);
+    let (litlen, distance, count) = (bits.number(5) + 257, bits.number(5) + 1, bits.number(4) + 4);
     assert!(litlen <= 286 && distance <= 30);
     let mut code_lengths = [0; 19];
-    for &symbol in &[16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15][..codes] {
+    for &symbol in &[16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15][..count] {
         code_lengths[symbol] = u8::try_from(bits.number(3)).unwrap();
     }
     assert!(is_complete(&code_lengths));
+    let codes = by_length(&code_lengths);
     let mut lengths = Vec::new();
     while lengths.len() < litlen + distance {
-        let (value, times) = match bits.symbol(&code_lengths) {
+        let (value, times) = match bits.symbol(&codes) {
             16 => (*lengths.last().unwrap(), bits.number(2) + 3),
             17 => (0, bits.number(3) + 3),
             18 => (0, bits.number(7) + 11),
@@ -107,8 +113,9 @@ fn naive_header(bits: &mut Bits<'_>) -> (Vec<u8>, Vec<u8>) {
 }
 
 fn naive_symbols(bits: &mut Bits<'_>, litlen: &[u8], distance: &[u8], out: &mut Vec<u8>) {
+    let (litlen, distance) = (by_length(litlen), by_length(distance));
     loop {
-        let symbol = bits.symbol(litlen);
+        let symbol = bits.symbol(&litlen);
         if symbol == 256 {
             return;
         }
@@ -126,7 +133,7 @@ fn naive_symbols(bits: &mut Bits<'_>, litlen: &[u8], distance: &[u8], out: &mut 
             }
             base += 1 << extra;
         }
-        let slot = bits.symbol(distance);
+        let slot = bits.symbol(&distance);
         let mut back = 1;
         for before in 0..slot {
             back += 1 << (before / 2).saturating_sub(1);
@@ -171,9 +178,12 @@ fn kinds(len: usize) -> Vec<Vec<u8>> {
     ]
 }
 
-fn compressed(encoder: &mut Encoder, plain: &[u8]) -> Vec<u8> {
+const ALL: [Search; 5] =
+    [Search::Runs, Search::Quick, Search::QuickRepetitions, Search::Brisk, Search::Thorough];
+
+fn compressed(encoder: &mut Encoder, search: Search, plain: &[u8]) -> Vec<u8> {
     let mut packed = vec![0xEE; plain.len() + plain.len() / 1000 + 64];
-    let len = encoder.compress(Search::Thorough, plain, &mut packed).unwrap();
+    let len = encoder.compress(search, plain, &mut packed).unwrap();
     packed.truncate(len);
     packed
 }
@@ -181,11 +191,13 @@ fn compressed(encoder: &mut Encoder, plain: &[u8]) -> Vec<u8> {
 #[test]
 fn streams_of_all_kinds_come_back() {
     let mut encoder = Encoder::default();
-    for len in [0, 1, 2, 3, 7, 8, 9, 20, 64, 300, 5000, 70_000] {
+    for len in (0..40).chain([64, 300, 5000, 70_000]) {
         for (kind, plain) in kinds(len).iter().enumerate() {
-            let packed = compressed(&mut encoder, plain);
-            assert!(packed.len() <= plain.len() + 11 + plain.len() / 65_535 * 5);
-            assert!(naive_inflate(&packed) == *plain, "kind {kind} length {len}");
+            for search in ALL {
+                let packed = compressed(&mut encoder, search, plain);
+                assert!(packed.len() <= plain.len() + 11 + plain.len() / 65_535 * 10);
+                assert!(naive_inflate(&packed) == *plain, "{search:?} kind {kind} length {len}");
+            }
         }
     }
 }
@@ -198,7 +210,7 @@ fn very_long_streams_come_back() {
     let zeros = vec![0; 5_000_000];
     for plain in [&noise, &skewed, &zeros] {
         let mut packed = vec![0; plain.len() + 1000];
-        for search in [Search::Runs, Search::Brisk, Search::Thorough] {
+        for search in ALL {
             let len = encoder.compress(search, plain, &mut packed).unwrap();
             assert!(naive_inflate(&packed[..len]) == *plain, "{search:?}");
         }
@@ -209,7 +221,9 @@ fn very_long_streams_come_back() {
 fn long_streams_come_back() {
     let mut encoder = Encoder::default();
     for plain in kinds(300_000) {
-        assert!(naive_inflate(&compressed(&mut encoder, &plain)) == plain);
+        for search in ALL {
+            assert!(naive_inflate(&compressed(&mut encoder, search, &plain)) == plain);
+        }
     }
 }
 
@@ -218,11 +232,11 @@ fn a_reused_encoder_writes_the_bytes_of_a_fresh_one() {
     let mut reused = Encoder::default();
     let plains = kinds(40_000);
     for _ in 0..3 {
-        for plain in &plains {
-            let fits = reused.compress(Search::Thorough, plain, &mut [0; 90]).is_some();
+        for (plain, search) in plains.iter().flat_map(|plain| ALL.map(|search| (plain, search))) {
+            let fits = reused.compress(search, plain, &mut [0; 90]).is_some();
             assert_eq!(fits, plain[..] == [0; 40_000]);
-            let fresh = compressed(&mut Encoder::default(), plain);
-            assert!(compressed(&mut reused, plain) == fresh);
+            let fresh = compressed(&mut Encoder::default(), search, plain);
+            assert!(compressed(&mut reused, search, plain) == fresh);
         }
     }
 }
@@ -231,43 +245,72 @@ fn a_reused_encoder_writes_the_bytes_of_a_fresh_one() {
 fn positions_that_are_used_up_change_nothing() {
     let plain = &kinds(50_000)[10];
     let mut encoder = Encoder::default();
-    let fresh = compressed(&mut encoder, plain);
-    encoder.finder.as_mut().unwrap().use_up(100_000);
+    let fresh = compressed(&mut encoder, Search::Thorough, plain);
+    encoder.memory.finder.as_mut().unwrap().use_up(100_000);
     for _ in 0..4 {
-        assert!(compressed(&mut encoder, plain) == fresh);
+        assert!(compressed(&mut encoder, Search::Thorough, plain) == fresh);
     }
 }
 
 #[test]
 fn what_does_not_fit_is_refused_and_nothing_is_written_outside() {
     let mut encoder = Encoder::default();
-    for plain in kinds(2500) {
-        let packed = compressed(&mut encoder, &plain);
+    for (plain, search) in kinds(2500).iter().flat_map(|plain| ALL.map(|search| (plain, search))) {
+        let packed = compressed(&mut encoder, search, plain);
         let mut room = vec![0xEE; packed.len() + 16];
-        for len in 0..packed.len() {
-            assert_eq!(encoder.compress(Search::Thorough, &plain, &mut room[..len]), None);
+        for len in (0..packed.len()).step_by(if search == Search::Thorough { 1 } else { 7 }) {
+            assert_eq!(encoder.compress(search, plain, &mut room[..len]), None);
             assert!(room[len..].iter().all(|&byte| byte == 0xEE));
         }
-        let exact = encoder.compress(Search::Thorough, &plain, &mut room[..packed.len()]);
-        assert_eq!(exact, Some(packed.len()));
-        assert_eq!(room[..packed.len()], packed);
+        for len in packed.len()..=room.len() {
+            room.fill(0xEE);
+            assert_eq!(encoder.compress(search, plain, &mut room[..len]), Some(packed.len()));
+            assert_eq!(room[..packed.len()], packed);
+            assert!(room[len..].iter().all(|&byte| byte == 0xEE));
+        }
     }
 }
 
 #[test]
-fn lighter_searches_come_back_and_write_short_runs() {
-    let mut encoder = Encoder::default();
-    for search in [Search::Runs, Search::Brisk] {
-        for len in [0, 1, 5, 300, 70_000] {
-            for plain in kinds(len) {
-                let mut packed = vec![0; plain.len() + 100];
-                let len = encoder.compress(search, &plain, &mut packed).unwrap();
-                assert!(naive_inflate(&packed[..len]) == plain);
-            }
-        }
+fn runs_are_short_in_every_way() {
+    for search in ALL {
+        let short = Encoder::default().compress(search, &[7; 32_768], &mut [0; 80]);
+        assert!(short.is_some(), "{search:?}");
     }
-    for search in [Search::Runs, Search::Brisk, Search::Thorough] {
-        assert!(encoder.compress(search, &[7; 32_768], &mut [0; 80]).is_some(), "{search:?}");
+}
+
+#[test]
+fn what_does_not_repeat_is_stored_if_repetitions_are_needed() {
+    let mut encoder = Encoder::default();
+    let skewed: Vec<u8> = dice(150_000, 9).iter().map(|n| n >> (n & 3)).collect();
+    let codes = compressed(&mut encoder, Search::Quick, &skewed);
+    assert!(codes.len() < skewed.len() * 9 / 10, "{}", codes.len());
+    let stored = compressed(&mut encoder, Search::QuickRepetitions, &skewed);
+    assert!(stored.len() > skewed.len());
+    assert_eq!(naive_inflate(&stored), skewed);
+    // One segment of three repeats itself.
+    let mut mixed = skewed.clone();
+    mixed.copy_within(66_000..96_000, 98_000);
+    let packed = compressed(&mut encoder, Search::QuickRepetitions, &mixed);
+    assert!((110_000..140_000).contains(&packed.len()), "{}", packed.len());
+    assert_eq!(naive_inflate(&packed), mixed);
+}
+
+#[test]
+fn literals_of_every_number_stand_between_matches() {
+    // A match of 20 bytes after each row of literals, of 0 to 70.
+    let noise = dice(70 * 71, 11);
+    let mut plain = noise[..20].to_vec();
+    let mut rows = noise.as_slice();
+    for count in 0..70 {
+        let (row, rest) = rows.split_at(count);
+        plain.extend_from_slice(row);
+        plain.extend_from_within(..20);
+        rows = rest;
+    }
+    for search in ALL {
+        let packed = compressed(&mut Encoder::default(), search, &plain);
+        assert_eq!(naive_inflate(&packed), plain, "{search:?}");
     }
 }
 
@@ -275,6 +318,8 @@ fn lighter_searches_come_back_and_write_short_runs() {
 fn repetitions_far_back_are_found() {
     let mut plain = dice(32_000, 3);
     plain.extend_from_within(..20_000);
-    let packed = compressed(&mut Encoder::default(), &plain);
-    assert!(packed.len() < 33_500, "{}", packed.len());
+    for search in [Search::Quick, Search::QuickRepetitions, Search::Thorough] {
+        let packed = compressed(&mut Encoder::default(), search, &plain);
+        assert!(packed.len() < 33_500, "{}", packed.len());
+    }
 }

@@ -151,7 +151,7 @@ impl Effort<'_> {
                 return Ok(Some(result));
             }
         }
-        codec.compress(self.method, self.level, self.dict, src, dst)
+        codec.compress(self.method, (self.level, self.filtered), self.dict, src, dst)
     }
 
     /// The lighter ways to compress one of the `streams` streams of a block, the lightest first.
@@ -242,9 +242,8 @@ mod tests {
     #[test]
     fn the_bytes_do_not_depend_on_threads_or_on_earlier_chunks() {
         let skewed = |blocks| skewed(blocks * BLOCK, 5);
-        let words: Vec<u8> = (0..37 * BLOCK as u32 / 8)
-            .flat_map(|n| format!("{:8}", n.wrapping_mul(n) % 5000).into_bytes())
-            .collect();
+        let words: Vec<u8> =
+            (0..37 * BLOCK / 8).flat_map(|n| format!("{:8}", n * n % 5000).into_bytes()).collect();
         let ways = [(Codec::Zstd, 1), (Codec::Zstd, 3), (Codec::Zstd, 5), (Codec::Zlib, 5)];
         for (codec, level) in ways {
             for filter in [&[][..], &[Filter::Shuffle], &[Filter::BitShuffle]] {

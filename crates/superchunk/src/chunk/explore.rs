@@ -165,7 +165,8 @@ impl Task<'_> {
 
 fn try_full(codec: &mut CodecState, effort: &Effort<'_>, src: &[u8], to: &mut Tried) -> Result<()> {
     let dst = scratch(&mut to.bytes, longest_coded(src.len()));
-    to.len = codec.compress(effort.method, effort.level, effort.dict, src, dst)?;
+    let level = (effort.level, effort.filtered);
+    to.len = codec.compress(effort.method, level, effort.dict, src, dst)?;
     Ok(())
 }
 

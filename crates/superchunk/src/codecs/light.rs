@@ -64,7 +64,7 @@ pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static 
         },
         #[cfg(feature = "zlib")]
         Method::Zlib => match (level, content) {
-            (0, _) | (1, Plain) => &[],
+            (0 | 1, _) => &[],
             (4..=6, _) => &[Zlib(Runs), Zlib(Brisk), Zlib(Thorough)],
             _ => &[Zlib(Runs)],
         },

@@ -1,5 +1,7 @@
 //! The memory of the codecs: hash tables and contexts, made on first use and kept.
 
+#[cfg(feature = "zlib")]
+use superchunk_kernels::deflate::Search;
 use superchunk_kernels::{Wanted, blosclz, is_noise, lz4};
 
 use super::{Light, Method, ndlz};
@@ -19,11 +21,11 @@ pub(crate) struct CodecState {
 
 impl CodecState {
     /// Compresses one stream; `None` when it does not fit `dst`, or is noise that a thorough codec
-    /// would spend its time on for nothing. `level` is 1 to 9.
+    /// would spend its time on for nothing. `level` is 1 to 9; `filtered` tells whether filters were applied.
     pub(crate) fn compress(
         &mut self,
         method: &Method,
-        level: u8,
+        (level, filtered): (u8, bool),
         dict: &[u8],
         src: &[u8],
         dst: &mut [u8],
@@ -43,7 +45,11 @@ impl CodecState {
             #[cfg(feature = "zlib")]
             Method::Zlib => {
                 let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
-                zlib.compress(level, src, dst)
+                match (level, filtered) {
+                    (1, true) => zlib.compress_lightly(Search::Quick, src, dst),
+                    (1, false) => zlib.compress_lightly(Search::QuickRepetitions, src, dst),
+                    _ => zlib.compress(level, src, dst),
+                }
             }
             #[cfg(feature = "zstd")]
             Method::Zstd => {

@@ -3,9 +3,7 @@
 //! A table remembers for each hash of some bytes the last position that had it. Beside the two
 //! positions that are looked up, a third one is compared with what stands the last distance before.
 
-use core::hint::select_unpredictable;
-
-use crate::common::{common_before, common_length};
+use crate::common::{common_length, few_before, match_end};
 use crate::copy::{load_4, load_8};
 use crate::zstd::encode::parsed::{MIN_MATCH, Parsed};
 
@@ -109,7 +107,7 @@ pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32>(
                     let distance = place - earlier;
                     at = match_end(base, place, distance, difference, end);
                     looked_up = place;
-                    let begin = place - same_before(base, anchor, place, distance);
+                    let begin = place - few_before(base, anchor, place, distance);
                     (last, second) = (distance, last);
                     sink.push(input, anchor, begin, offset_of(distance), at - begin);
                 }
@@ -132,64 +130,6 @@ pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32>(
         sink.finish(input, anchor, end);
     }
     *distances = [last, second];
-}
-
-/// Where the match at `at` ends, whose first 8 bytes differ so.
-///
-/// # Safety
-///
-/// As [`long_common`], and 8 bytes can be read at `at`.
-#[inline(always)]
-unsafe fn match_end(
-    base: *const u8,
-    at: usize,
-    distance: usize,
-    difference: u64,
-    limit: usize,
-) -> usize {
-    let second = at + 8;
-    // SAFETY: the caller's promise; 8 bytes more are read where they lie before `limit`.
-    unsafe {
-        if second + 8 > limit {
-            if difference != 0 {
-                return at + (difference.trailing_zeros() / 8) as usize;
-            }
-            return second + long_common(base, second, distance, limit);
-        }
-        // Whether the first 8 bytes are alike is hard to foresee: no branch depends on it.
-        let next = load_8(base.add(second)) ^ load_8(base.add(second - distance));
-        let differs = difference != 0;
-        let (from, difference) = select_unpredictable(differs, (at, difference), (second, next));
-        if difference != 0 {
-            return from + (difference.trailing_zeros() / 8) as usize;
-        }
-        second + 8 + long_common(base, second + 8, distance, limit)
-    }
-}
-
-/// How many bytes from `at` on equal those `distance` before, up to `limit`: probably many.
-///
-/// # Safety
-///
-/// `at <= limit`, `limit` lies in the input that begins at `base`, and `distance <= at`.
-#[inline(always)]
-unsafe fn long_common(base: *const u8, at: usize, distance: usize, limit: usize) -> usize {
-    let mut end = at;
-    // SAFETY: each read ends at or before `limit`, and the other side lies before it.
-    unsafe {
-        let differ = |end: usize| load_8(base.add(end)) != load_8(base.add(end - distance));
-        if end + 16 <= limit && !differ(end) && !differ(end + 8) {
-            end += 16;
-            while end + 32 <= limit {
-                let here = base.add(end).cast::<[u8; 32]>().read();
-                if here != base.add(end - distance).cast::<[u8; 32]>().read() {
-                    break;
-                }
-                end += 32;
-            }
-        }
-        end - at + common_length(base, end, distance, limit)
-    }
 }
 
 /// Looks from `at` on for a match.
@@ -245,27 +185,6 @@ unsafe fn find<T: Entry, const BITS: u32, const KEY: u32>(
 #[expect(clippy::cast_possible_truncation, reason = "positions fit 32 bits")]
 fn offset_of(distance: usize) -> u32 {
     distance as u32 + 3
-}
-
-/// How many bytes before `at` equal those `distance` before, down to `low`.
-///
-/// # Safety
-///
-/// `low <= at`, `at` lies in the input that begins at `base`, and `distance <= at`.
-#[inline(always)]
-unsafe fn same_before(base: *const u8, low: usize, at: usize, distance: usize) -> usize {
-    let most = (at - low).min(at - distance);
-    // SAFETY: 8 bytes are read where 8 bytes lie before both places.
-    unsafe {
-        if at - distance >= 8 {
-            let difference = load_8(base.add(at - 8)) ^ load_8(base.add(at - distance - 8));
-            let same = ((difference.leading_zeros() / 8) as usize).min(most);
-            if same < 8 {
-                return same;
-            }
-        }
-        common_before(base, low, at, distance)
-    }
 }
 
 /// Enters a position, where `word` is read, and returns the one that was there before.
