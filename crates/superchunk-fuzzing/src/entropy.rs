@@ -9,7 +9,7 @@ use crate::input::Input;
 /// The first byte says which codec and which way.
 pub(crate) fn zlib_zstd(input: &[u8]) {
     let mut input = Input::new(input);
-    match input.byte() % 7 {
+    match input.byte() % 9 {
         0 => decode_zlib(&mut input),
         1 => decode_zstd(&mut input),
         2 => encode_zlib(Search::Thorough, &mut input),
@@ -20,11 +20,13 @@ pub(crate) fn zlib_zstd(input: &[u8]) {
             let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_codes(src, dst);
             round_trip(&mut input, encode, zstd_comes_back, false);
         }
-        _ => {
+        6 => {
             let mut encoder = zstd::Encoder::default();
             let encode = |_: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress_fast(src, dst);
             round_trip(&mut input, encode, zstd_comes_back, false);
         }
+        7 => encode_zlib(Search::Quick, &mut input),
+        _ => encode_zlib(Search::QuickRepetitions, &mut input),
     }
 }
 
