@@ -22,6 +22,10 @@ pub(crate) struct CodecState {
 impl CodecState {
     /// Compresses one stream; `None` when it does not fit `dst`, or is noise that a thorough codec
     /// would spend its time on for nothing. `level` is 1 to 9; `filtered` tells whether filters were applied.
+    #[cfg_attr(
+        not(feature = "zlib"),
+        allow(unused_variables, reason = "Zlib alone asks whether filters were applied")
+    )]
     pub(crate) fn compress(
         &mut self,
         method: &Method,
