@@ -18,6 +18,7 @@ pub fn copy_far(src: &[u8], dst: &mut [u8]) {
     let len = src.len().min(dst.len());
     // SAFETY: both have `len` bytes, and do not overlap, since one of them is borrowed mutably.
     unsafe { copy(src.as_ptr(), dst.as_mut_ptr(), len) };
+    fence();
 }
 
 /// Appends `src` to `out` in the same way.
@@ -28,17 +29,29 @@ pub fn append_far(src: &[u8], out: &mut Vec<u8>) {
     // they count as content.
     unsafe {
         copy(src.as_ptr(), room, src.len());
+        fence();
         out.set_len(out.len() + src.len());
+    }
+}
+
+/// Lets other threads see what was written past the caches, as soon as they see anything that is written afterwards.
+pub(crate) fn fence() {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: SSE is part of `x86_64`.
+    unsafe {
+        _mm_sfence();
     }
 }
 
 /// A cache line.
 const LINE: usize = 64;
 
+/// Copies in the same way. Other threads may read the output only behind a [`fence`].
+///
 /// # Safety
 ///
 /// `from` must be valid for reads and `to` for writes of `len` bytes, and they must not overlap.
-unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     let head = to.align_offset(LINE).min(len);
     let lines = (len - head) / LINE;
     let tail = head + lines * LINE;
@@ -59,15 +72,13 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn copy_lines(from: *const u8, to: *mut u8, lines: usize) {
     let isa = isa();
-    // SAFETY: the caller's promise, and `isa` names only what this machine has. SSE is part of `x86_64`; with the fence,
-    // other threads may read the output once this has returned.
+    // SAFETY: the caller's promise, and `isa` names only what this machine has.
     unsafe {
         match isa {
             Isa::Avx512 => copy_lines_avx512(from, to, lines),
             Isa::Avx2 => copy_lines_avx2(from, to, lines),
             _ => copy_lines_sse2(from, to, lines),
         }
-        _mm_sfence();
     }
 }
 

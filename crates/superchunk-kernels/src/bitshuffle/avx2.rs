@@ -16,14 +16,14 @@ pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
     unsafe { tiles::bitshuffle::<__m256i>(item_size, src, dst) }
 }
 
-/// Transposes rows back into whole groups of items.
+/// Transposes rows back into whole groups of items; with `FAR` these are written past the caches.
 #[target_feature(enable = "avx2")]
-pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+pub(super) fn bitunshuffle<const FAR: bool>(item_size: usize, src: &[u8], dst: &mut [u8]) {
     if columns(item_size, src.len().min(dst.len())) < __m256i::WIDTH {
         return sse2::bitunshuffle(item_size, src, dst);
     }
     // SAFETY: this function has AVX2.
-    unsafe { tiles::bitunshuffle::<__m256i>(item_size, src, dst) }
+    unsafe { tiles::bitunshuffle::<__m256i, FAR>(item_size, src, dst) }
 }
 
 impl Lanes for __m256i {

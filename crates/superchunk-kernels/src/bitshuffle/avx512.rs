@@ -22,6 +22,7 @@ use core::arch::x86_64::*;
 
 use super::lanes::{Lanes, low_bits};
 use super::{avx2, columns, tiles};
+use crate::far;
 use crate::rows512::{STEP, Steps, items_to_rows, rows_to_items, transpose_words, transposing_map};
 
 /// Transposes whole groups of items into rows.
@@ -45,24 +46,27 @@ pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// Transposes rows back into whole groups of items.
+/// Transposes rows back into whole groups of items; with `FAR` these are written past the caches.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+pub(super) fn bitunshuffle<const FAR: bool>(item_size: usize, src: &[u8], dst: &mut [u8]) {
     let columns = columns(item_size, src.len().min(dst.len()));
     if columns < STEP {
-        return avx2::bitunshuffle(item_size, src, dst);
+        return avx2::bitunshuffle::<FAR>(item_size, src, dst);
     }
     let (from, to) = (src.as_ptr(), dst.as_mut_ptr());
     // SAFETY: this function has AVX-512; both slices hold so many columns, and these fill a step.
     unsafe {
         match item_size {
-            1 => bits_to_items::<1>(columns, from, to),
-            2 => bits_to_items::<2>(columns, from, to),
-            4 => bits_to_items::<4>(columns, from, to),
-            8 => bits_to_items::<8>(columns, from, to),
-            16 => bits_to_items::<16>(columns, from, to),
-            _ => tiles::bitunshuffle::<__m512i>(item_size, src, dst),
+            1 => bits_to_items::<1, FAR>(columns, from, to),
+            2 => bits_to_items::<2, FAR>(columns, from, to),
+            4 => bits_to_items::<4, FAR>(columns, from, to),
+            8 => bits_to_items::<8, FAR>(columns, from, to),
+            16 => bits_to_items::<16, FAR>(columns, from, to),
+            _ => tiles::bitunshuffle::<__m512i, FAR>(item_size, src, dst),
         }
+    }
+    if FAR {
+        far::fence();
     }
 }
 
@@ -104,11 +108,15 @@ unsafe fn items_to_bits<const W: usize>(columns: usize, from: *const u8, to: *mu
 /// # Safety
 /// As [`items_to_bits`].
 #[inline(always)]
-unsafe fn bits_to_items<const W: usize>(columns: usize, from: *const u8, to: *mut u8) {
+unsafe fn bits_to_items<const W: usize, const FAR: bool>(
+    columns: usize,
+    from: *const u8,
+    to: *mut u8,
+) {
     // No choice of columns moves groups of a whole line or more; it can still move the rows.
     let aligned = if W < 8 { to.align_offset(STEP) / (8 * W) } else { from.align_offset(STEP) };
     let mut steps = Steps::new(columns, aligned);
-    // SAFETY: the caller's promise; `column <= columns - STEP`.
+    // SAFETY: the caller's promise; `column <= columns - STEP`; only whole lines are written past the caches.
     unsafe {
         let mut tile: Tile<W> = [[_mm512_setzero_si512(); 8]; W];
         while let Some(column) = steps.next() {
@@ -126,8 +134,14 @@ unsafe fn bits_to_items<const W: usize>(columns: usize, from: *const u8, to: *mu
                     regs[b] = scatter_bits(tile[b][eight]);
                 }
                 regs = rows_to_items::<W>(regs);
+                let far = FAR && to.addr().is_multiple_of(STEP);
                 for i in 0..W {
-                    _mm512_storeu_si512(to.add(i * STEP).cast(), regs[i]);
+                    let to = to.add(i * STEP).cast();
+                    if far {
+                        _mm512_stream_si512(to, regs[i]);
+                    } else {
+                        _mm512_storeu_si512(to, regs[i]);
+                    }
                 }
             }
         }

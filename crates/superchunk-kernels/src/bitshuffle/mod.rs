@@ -72,14 +72,24 @@ pub fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
 /// Works on the first `min(src.len(), dst.len())` bytes of both. Fewer than eight items, or an item
 /// size of 0, are copied.
 pub fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    rows_to_items::<false>(item_size, src, dst);
+}
+
+/// As [`bitunshuffle`], for a `dst` that is one piece of an output too large for the caches: it is written past them where
+/// the machine can.
+pub fn bitunshuffle_far(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    rows_to_items::<true>(item_size, src, dst);
+}
+
+fn rows_to_items<const FAR: bool>(item_size: usize, src: &[u8], dst: &mut [u8]) {
     let (src, dst) = copy_rest(item_size, src, dst);
     match cpu::isa() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `cpu::isa` answers `Avx512` only on a processor that has it.
-        cpu::Isa::Avx512 => unsafe { avx512::bitunshuffle(item_size, src, dst) },
+        cpu::Isa::Avx512 => unsafe { avx512::bitunshuffle::<FAR>(item_size, src, dst) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `cpu::isa` answers `Avx2` only on a processor that has it.
-        cpu::Isa::Avx2 => unsafe { avx2::bitunshuffle(item_size, src, dst) },
+        cpu::Isa::Avx2 => unsafe { avx2::bitunshuffle::<FAR>(item_size, src, dst) },
         #[cfg(target_arch = "x86_64")]
         cpu::Isa::Sse2 => sse2::bitunshuffle(item_size, src, dst),
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]

@@ -14,7 +14,7 @@ pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
 /// Transposes rows back into whole groups of items.
 pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
     // SAFETY: NEON is part of `aarch64`.
-    unsafe { tiles::bitunshuffle::<uint8x16_t>(item_size, src, dst) }
+    unsafe { tiles::bitunshuffle::<uint8x16_t, false>(item_size, src, dst) }
 }
 
 impl Lanes for uint8x16_t {

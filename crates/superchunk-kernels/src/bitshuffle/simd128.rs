@@ -14,7 +14,7 @@ pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
 /// Transposes rows back into whole groups of items.
 pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
     // SAFETY: this file is compiled only where `simd128` is enabled.
-    unsafe { tiles::bitunshuffle::<v128>(item_size, src, dst) }
+    unsafe { tiles::bitunshuffle::<v128, false>(item_size, src, dst) }
 }
 
 impl Lanes for v128 {

@@ -14,7 +14,7 @@ pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
 /// Transposes rows back into whole groups of items.
 pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
     // SAFETY: SSE2 is part of `x86_64`.
-    unsafe { tiles::bitunshuffle::<__m128i>(item_size, src, dst) }
+    unsafe { tiles::bitunshuffle::<__m128i, false>(item_size, src, dst) }
 }
 
 impl Lanes for __m128i {

@@ -1,18 +1,23 @@
 //! The scalar kernel is the definition bit by bit; every instruction set is the scalar kernel.
 
-use super::{bitshuffle, bitunshuffle, scalar};
+use super::{bitshuffle, bitunshuffle, bitunshuffle_far, scalar};
 
 type Kernel = fn(usize, &[u8], &mut [u8]);
 
 /// Name, forward and backward function of every instruction set of this architecture.
 const INSTRUCTION_SETS: &[(&str, Kernel, Kernel)] = &[
     ("the dispatched one", bitshuffle, bitunshuffle),
+    ("the dispatched one, past the caches", bitshuffle, bitunshuffle_far),
     #[cfg(target_arch = "x86_64")]
     ("sse2", super::sse2::bitshuffle, super::sse2::bitunshuffle),
     #[cfg(target_arch = "x86_64")]
-    ("avx2", avx2::bitshuffle, avx2::bitunshuffle),
+    ("avx2", avx2::bitshuffle, avx2::bitunshuffle::<false>),
     #[cfg(target_arch = "x86_64")]
-    ("avx512", avx512::bitshuffle, avx512::bitunshuffle),
+    ("avx2, past the caches", avx2::bitshuffle, avx2::bitunshuffle::<true>),
+    #[cfg(target_arch = "x86_64")]
+    ("avx512", avx512::bitshuffle, avx512::bitunshuffle::<false>),
+    #[cfg(target_arch = "x86_64")]
+    ("avx512, past the caches", avx512::bitshuffle, avx512::bitunshuffle::<true>),
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     ("neon", super::neon::bitshuffle, super::neon::bitunshuffle),
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -32,12 +37,12 @@ mod avx2 {
         unsafe { avx2::bitshuffle(item_size, src, dst) }
     }
 
-    pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    pub(super) fn bitunshuffle<const FAR: bool>(item_size: usize, src: &[u8], dst: &mut [u8]) {
         if !std::is_x86_feature_detected!("avx2") {
             return super::bitunshuffle(item_size, src, dst);
         }
         // SAFETY: AVX2 was just detected.
-        unsafe { avx2::bitunshuffle(item_size, src, dst) }
+        unsafe { avx2::bitunshuffle::<FAR>(item_size, src, dst) }
     }
 }
 
@@ -55,12 +60,12 @@ mod avx512 {
         unsafe { avx512::bitshuffle(item_size, src, dst) }
     }
 
-    pub(super) fn bitunshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
+    pub(super) fn bitunshuffle<const FAR: bool>(item_size: usize, src: &[u8], dst: &mut [u8]) {
         if isa() != Isa::Avx512 {
             return super::bitunshuffle(item_size, src, dst);
         }
         // SAFETY: AVX-512 was just detected.
-        unsafe { avx512::bitunshuffle(item_size, src, dst) }
+        unsafe { avx512::bitunshuffle::<FAR>(item_size, src, dst) }
     }
 }
 

@@ -22,6 +22,7 @@ use core::mem::MaybeUninit;
 
 use super::lanes::{Lanes, rotate_words, transpose_bits, transpose_bytes};
 use super::{columns, scalar};
+use crate::far;
 
 /// Transposes whole groups of items into rows.
 ///
@@ -47,12 +48,16 @@ pub(super) unsafe fn bitshuffle<V: Lanes>(item_size: usize, src: &[u8], dst: &mu
     }
 }
 
-/// Transposes rows back into whole groups of items.
+/// Transposes rows back into whole groups of items; with `FAR` these are written past the caches.
 ///
 /// # Safety
 /// The processor has the instruction set of `V`.
 #[inline(always)]
-pub(super) unsafe fn bitunshuffle<V: Lanes>(item_size: usize, src: &[u8], dst: &mut [u8]) {
+pub(super) unsafe fn bitunshuffle<V: Lanes, const FAR: bool>(
+    item_size: usize,
+    src: &[u8],
+    dst: &mut [u8],
+) {
     let job = Job::new(item_size, src.len().min(dst.len()));
     if job.is_small::<V>() {
         return scalar::bitunshuffle(item_size, src, dst);
@@ -65,6 +70,8 @@ pub(super) unsafe fn bitunshuffle<V: Lanes>(item_size: usize, src: &[u8], dst: &
             job.rows_to_bytes::<V>(src, dst);
         } else if job.columns < V::WIDTH {
             job.rows_to_groups::<V, true>(src, dst);
+        } else if FAR && item_size <= MAX_WHOLE {
+            job.rows_to_far_groups::<V>(src, dst);
         } else {
             job.rows_to_groups::<V, false>(src, dst);
         }
@@ -218,6 +225,34 @@ impl Job {
             }
             start = (span.start + span.steps * V::WIDTH).min(self.columns);
         }
+    }
+
+    /// As [`Self::rows_to_groups`], for whole groups in a tile. Their pieces are put together in a second tile, since stores
+    /// past the caches are fast only for whole lines in their order.
+    ///
+    /// # Safety
+    /// As [`Self::groups_to_rows`]; items have at most [`MAX_WHOLE`] bytes, and the columns fill a register.
+    #[inline(always)]
+    unsafe fn rows_to_far_groups<V: Lanes>(&self, src: *const u8, dst: *mut u8) {
+        let mut tile = Tile([MaybeUninit::uninit(); TILE_SIZE]);
+        let mut groups = Tile([MaybeUninit::uninit(); TILE_SIZE]);
+        let (lines, groups) = (tile.0.as_mut_ptr().cast(), groups.0.as_mut_ptr().cast());
+        let window = Window { first: 0, held: self.item_size, wanted: 0 };
+        let mut start = 0;
+        while let Some(span) = self.span::<V, false>(start) {
+            let columns = span.steps * V::WIDTH;
+            // SAFETY: the caller's promise; `span` and `window` lie in the job and the tile. As many groups as a span has
+            // columns fit a tile, and stand in `dst` from its first column on.
+            unsafe {
+                self.rows_to_lines::<V, false>(window, span, src, lines);
+                let in_tile = Span { start: 0, ..span };
+                self.lines_to_groups::<V, false>(window, in_tile, lines, groups);
+                let to = dst.add(span.start * self.group_size);
+                far::copy(groups, to, columns * self.group_size);
+            }
+            start = span.start + columns;
+        }
+        far::fence();
     }
 
     /// # Safety

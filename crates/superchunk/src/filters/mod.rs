@@ -12,7 +12,6 @@ mod step;
 pub(crate) use rows::Rows;
 pub(crate) use slot::{SLOTS, Slot, Slots};
 use step::Step;
-use superchunk_kernels::shuffle;
 
 use crate::block_shape::BlockShape;
 use crate::error::Result;
@@ -116,10 +115,7 @@ impl Pipeline {
         let before_last = self.undone().take(count.saturating_sub(1));
         let src = run(before_last, src, a, b, |step, src, dst| step.backward(reference, src, dst))?;
         match self.undone().last() {
-            Some(Step::Shuffle { group }) if far => {
-                shuffle::unshuffle_far(*group, src, dst);
-                Ok(())
-            }
+            Some(last) if far => last.backward_far(reference, src, dst),
             Some(last) => last.backward(reference, src, dst),
             None => {
                 dst.copy_from_slice(src);

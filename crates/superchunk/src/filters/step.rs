@@ -146,6 +146,23 @@ impl Step {
         }
         Ok(())
     }
+
+    /// The same for a `dst` that is a piece of an output too large for the caches: past them, where the step can.
+    pub(super) fn backward_far(
+        &self,
+        reference: Reference<'_>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<()> {
+        match self {
+            Self::Shuffle { group } => shuffle::unshuffle_far(*group, src, dst),
+            Self::BitShuffle { item_size, .. } if self.rows(src.len()).is_some() => {
+                bitshuffle::bitunshuffle_far(*item_size, src, dst);
+            }
+            _ => self.backward(reference, src, dst)?,
+        }
+        Ok(())
+    }
 }
 
 /// C-Blosc 1 left a block as it was when its items did not come in whole groups of eight.
