@@ -196,7 +196,8 @@ impl<'a> BlockReader<'a> {
     }
 
     /// Decodes one stream for each byte of an item and puts `items` together. Raw planes are
-    /// gathered from where they lie, so that only coded ones pass through scratch memory.
+    /// gathered from where they lie, so that only coded ones pass through scratch memory; runs of the
+    /// same byte, such as the upper bytes of small numbers, are written there once for all of them.
     fn decode_planes(
         &self,
         worker: &mut Worker,
@@ -210,18 +211,23 @@ impl<'a> BlockReader<'a> {
         let decoded = scratch(&mut worker.streams, count * len);
         let wanted = Wanted::range(items.clone());
         let mut planes: [&[u8]; 256] = [&[]; 256];
+        let mut run: Option<(u8, &[u8])> = None;
         for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact_mut(len)) {
-            match Stream::parse(reader, len, self.runs_allowed)? {
-                Stream::Raw(bytes) => *plane = bytes,
-                Stream::Run(value) => part.get_mut(items.clone()).unwrap_or_default().fill(value),
+            let whole = match Stream::parse(reader, len, self.runs_allowed)? {
+                Stream::Raw(bytes) => bytes,
+                Stream::Run(value) => match run {
+                    Some((same, bytes)) if same == value => bytes,
+                    _ => {
+                        part.get_mut(items.clone()).unwrap_or_default().fill(value);
+                        run.insert((value, part)).1
+                    }
+                },
                 stream => {
                     let codec = &mut worker.codec;
                     stream.decode_wanted(codec, &self.method, self.dict, part, &wanted)?;
+                    part
                 }
-            }
-        }
-        for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact(len)) {
-            let whole = if plane.is_empty() { part } else { *plane };
+            };
             *plane = whole.get(items.clone()).unwrap_or_default();
         }
         let planes = planes.get(..count).unwrap_or_default();
