@@ -22,9 +22,6 @@ use alloc::vec;
 /// Inputs shorter than this are never worth a stream.
 const MIN_INPUT: usize = 16;
 
-/// Inputs up to this length are worth a stream that is only a little shorter.
-const SHORT_INPUT: usize = 1 << 14;
-
 /// A longer one must become smaller by `len >> LONG_GAIN`.
 const LONG_GAIN: u32 = 2;
 
@@ -57,6 +54,8 @@ struct Effort {
     max_step: usize,
     /// The shortest match at a distance below [`FAR_BASE`]; a far one takes two bytes more.
     min_len: usize,
+    /// Inputs up to this length are short. At low levels those of all blocks are: they are chosen for data that gain little.
+    short: usize,
     /// The output of a short input must be smaller by `len >> min_gain`: it takes time to decode.
     min_gain: u32,
     /// How many samples of a long input are looked at first.
@@ -88,12 +87,13 @@ impl Encoder {
             return None;
         }
         let effort = match level {
-            0..=6 => Effort { max_step: 16, min_len: 6, min_gain: 5, samples: 16 },
-            7..=8 => Effort { max_step: 16, min_len: 5, min_gain: 6, samples: 16 },
-            _ => Effort { max_step: 8, min_len: 5, min_gain: 6, samples: 32 },
+            0..=3 => Effort { max_step: 16, min_len: 6, short: 1 << 16, min_gain: 5, samples: 16 },
+            4..=6 => Effort { max_step: 16, min_len: 6, short: 1 << 14, min_gain: 5, samples: 16 },
+            7..=8 => Effort { max_step: 16, min_len: 5, short: 1 << 14, min_gain: 6, samples: 16 },
+            _ => Effort { max_step: 8, min_len: 5, short: 1 << 14, min_gain: 6, samples: 32 },
         };
         let base = self.reserve(src.len())?;
-        let min_gain = if src.len() > SHORT_INPUT { LONG_GAIN } else { effort.min_gain };
+        let min_gain = if src.len() > effort.short { LONG_GAIN } else { effort.min_gain };
         let room = dst.len().min(src.len() - (src.len() >> min_gain).max(1));
         let mut out = Output { dst: dst.get_mut(..room)?, at: 0 };
         let table = self.table.first_chunk_mut::<TABLE_LEN>()?;
@@ -139,8 +139,7 @@ struct Search<'a, const BYTES: u32> {
 impl<const BYTES: u32> Search<'_, BYTES> {
     /// Writes all matches and the literals before them; returns where the last literals begin.
     fn run(&mut self, effort: &Effort, out: &mut Output<'_>) -> Option<usize> {
-        let samples = if self.src.len() > SHORT_INPUT { effort.samples } else { SHORT_SAMPLES };
-        if !self.promising(samples) {
+        if !self.promising(effort) {
             return None;
         }
         let limit = self.last_visited();
@@ -179,7 +178,9 @@ impl<const BYTES: u32> Search<'_, BYTES> {
     /// tell more than many bytes in one. One byte in sixteen must repeat; of a long input three, and
     /// something in more than five of sixteen places. The rest would be literals, and to decode
     /// the whole takes longer than a quarter of its size is worth.
-    fn promising(&mut self, samples: usize) -> bool {
+    fn promising(&mut self, effort: &Effort) -> bool {
+        let is_short = self.src.len() <= effort.short;
+        let samples = if is_short { SHORT_SAMPLES } else { effort.samples };
         let stride = self.src.len() / samples;
         if stride < 2 * SAMPLE {
             return true;
@@ -196,7 +197,7 @@ impl<const BYTES: u32> Search<'_, BYTES> {
             }
             barren += usize::from(repeated == before);
         }
-        if self.src.len() <= SHORT_INPUT {
+        if is_short {
             return repeated * 16 >= samples * SAMPLE;
         }
         barren * 16 < samples * 11 && repeated * 16 >= 3 * samples * SAMPLE
