@@ -154,6 +154,6 @@ fn patience_of(level: u8) -> Patience {
         11 => 1024,
         _ => 4096,
     };
-    let (doubt, fair) = if level < 7 { (depth.div_ceil(3), 8) } else { (depth / 6, 12) };
+    let (doubt, fair) = if level < 9 { (depth.div_ceil(3), 8) } else { (depth / 6, 12) };
     Patience { depth, doubt, fair }
 }
