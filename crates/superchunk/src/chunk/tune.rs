@@ -7,11 +7,11 @@
 //! - We split where the reference does not (LZ4HC and Zlib). Planes on their own are up to 10 %
 //!   smaller, and those that are noise are stored and read at the speed of a copy. Zstd above level 5
 //!   was measured too: it finds more in whole blocks, in less time. So do all other codecs in planes of
-//!   bits, and Zlib at low levels: their short blocks show it planes that repeat each other.
-//! - Split blocks of BloscLZ, and of LZ4 from level 8 on, are shorter: as small within 0.3 %, but
-//!   their planes stay in the cache, several threads share a chunk, and a few items are read from
-//!   less. LZ4 below level 8 is left alone: shorter streams are 1 to 4 % larger there. Those of Zlib at level 1
-//!   are shorter, too: its whole blocks would be far shorter, and are larger all the same.
+//!   bits, and LZ4HC and Zlib at low levels: their short blocks show them planes that repeat each other.
+//! - Blocks of BloscLZ, of Zlib at level 1, and of LZ4 at high levels unless they are shuffled by bits, are
+//!   shorter where that takes no more bytes than the reference does, or 0.3 % more: they stay in the cache, several threads
+//!   share a chunk, and a few items are read from less. All others are left alone: shorter ones are 1 to 7 %
+//!   larger.
 
 use crate::options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 
@@ -24,11 +24,16 @@ const SMALLEST_CUT: usize = 32 * KIB;
 const LONG_BLOCKS: [usize; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
 /// Blocks for the fast codecs, in KiB, by level.
 const SHORT_BLOCKS: [usize; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
+const PLAIN_LZ4_BLOCKS: [usize; 10] = [8, 16, 32, 64, 128, 128, 128, 128, 128, 128];
+const BLOSCLZ_BLOCKS: [usize; 10] = [8, 16, 32, 32, 32, 32, 64, 64, 64, 64];
 /// Streams of a split block, in KiB, by level.
 const SPLIT_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 64, 128, 256, 256];
 const LZ4_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 64, 128, 128, 128];
-const ZLIB_STREAMS: [usize; 10] = [32, 16, 32, 32, 64, 64, 64, 128, 256, 256];
+const LZ4HC_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 128, 128, 128, 256];
 const BLOSCLZ_STREAMS: [usize; 10] = [16, 16, 16, 16, 32, 32, 32, 64, 64, 128];
+const ZLIB_1_STREAM: usize = 16 * KIB;
+/// From this level on the blocks of LZ4HC and Zlib in the reference are long enough for planes of bits, and those of Zlib for any.
+const LONG_PLANES: u8 = 4;
 /// The shortest where the reference has none: what a stream costs beside its content would be felt in less.
 const SHORTEST_STREAM: usize = 4 * KIB;
 
@@ -56,16 +61,28 @@ fn blosc2_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
         return blocksize;
     }
     if options.level > 0 && splits(options, options.item_size, nbytes) {
-        let streams = match options.codec {
-            Codec::BloscLz => &BLOSCLZ_STREAMS,
-            Codec::Lz4 => &LZ4_STREAMS,
-            Codec::Zlib => &ZLIB_STREAMS,
-            _ => &SPLIT_STREAMS,
-        };
-        let stream = by_level(streams, options.level);
-        return stream.saturating_mul(options.item_size).clamp(32 * KIB, 4 * KIB * KIB);
+        return split_blocksize(options);
     }
     unsplit_blocksize(options, nbytes)
+}
+
+/// The planes of a block: so many KiB each, or as long together as the one stream of the reference.
+fn split_blocksize(options: &CompressOptions) -> usize {
+    let (level, item_size) = (options.level, options.item_size);
+    let stream = match options.codec {
+        Codec::BloscLz => by_level(&BLOSCLZ_STREAMS, level),
+        Codec::Lz4 => by_level(&LZ4_STREAMS, level),
+        Codec::Lz4Hc if options.filters.contains(&Filter::Shuffle) => {
+            by_level(&LZ4HC_STREAMS, level)
+        }
+        Codec::Zlib if level == 1 => ZLIB_1_STREAM,
+        Codec::Lz4Hc | Codec::Zlib if level >= LONG_PLANES => {
+            let shortest = SHORTEST_STREAM.saturating_mul(item_size);
+            return by_level(&LONG_BLOCKS, level).max(shortest);
+        }
+        _ => by_level(&SPLIT_STREAMS, level),
+    };
+    stream.saturating_mul(item_size).clamp(32 * KIB, 4 * KIB * KIB)
 }
 
 fn blosc1_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
@@ -84,10 +101,14 @@ fn unsplit_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
     if nbytes < SMALLEST_CUT {
         return nbytes;
     }
-    match options.codec {
-        Codec::Lz4Hc | Codec::Zlib | Codec::Zstd => by_level(&LONG_BLOCKS, options.level),
-        _ => by_level(&SHORT_BLOCKS, options.level),
-    }
+    let is_blosc2 = options.format == ChunkFormat::Blosc2;
+    let blocks = match options.codec {
+        Codec::Lz4Hc | Codec::Zlib | Codec::Zstd => &LONG_BLOCKS,
+        Codec::BloscLz if is_blosc2 => &BLOSCLZ_BLOCKS,
+        Codec::Lz4 if is_blosc2 && options.filters.is_empty() => &PLAIN_LZ4_BLOCKS,
+        _ => &SHORT_BLOCKS,
+    };
+    by_level(blocks, options.level)
 }
 
 fn by_level(kib: &[usize; 10], level: u8) -> usize {
@@ -132,8 +153,9 @@ fn splits_in_reference(options: &CompressOptions) -> bool {
 fn gains_from_planes(options: &CompressOptions) -> bool {
     let has = |filter| options.filters.contains(&filter);
     let by_filter = match options.codec {
-        Codec::Lz4Hc => has(Filter::Shuffle) || has(Filter::BitShuffle),
-        Codec::Zlib => has(Filter::Shuffle) || has(Filter::BitShuffle) && options.level >= 4,
+        Codec::Lz4Hc | Codec::Zlib => {
+            has(Filter::Shuffle) || has(Filter::BitShuffle) && options.level >= LONG_PLANES
+        }
         _ => false,
     };
     by_filter && options.item_size > 1 && !options.dictionary
@@ -171,12 +193,30 @@ mod tests {
             Cut { blocksize: 256 << 10, split: true }
         );
         assert_eq!(cut_of(Codec::Lz4, 9, 8, 9 * MIB), Cut { blocksize: MIB, split: true });
+        let whole = |codec, filters: &[Filter]| {
+            let options = CompressOptions::new(8).with_codec(codec).with_level(9);
+            cut(&options.with_filters(filters.to_vec()), 4 * MIB)
+        };
+        let (plain, bits) = (&[][..], &[Filter::BitShuffle][..]);
+        let cut_at = |kib: usize| Cut { blocksize: kib << 10, split: false };
+        assert_eq!(whole(Codec::BloscLz, plain), cut_at(64));
+        assert_eq!(whole(Codec::BloscLz, bits), cut_at(64));
+        assert_eq!(whole(Codec::Lz4, plain), cut_at(128));
+        assert_eq!(whole(Codec::Lz4, bits), cut_at(256));
         // Not shorter than what is worth a block.
         assert_eq!(cut_of(Codec::BloscLz, 1, 1, 4 * MIB).blocksize, 32 << 10);
     }
 
     #[test]
     fn thorough_codecs_have_shuffled_blocks_of_planes_too() {
+        let bits = |codec, level| {
+            let options = CompressOptions::new(8).with_codec(codec).with_level(level);
+            cut(&options.with_filters([Filter::BitShuffle]), 4 * MIB)
+        };
+        assert_eq!(bits(Codec::Lz4Hc, 5), Cut { blocksize: 256 << 10, split: true });
+        assert_eq!(bits(Codec::Zlib, 6), Cut { blocksize: 512 << 10, split: true });
+        assert_eq!(cut_of(Codec::Zlib, 5, 8, 4 * MIB), Cut { blocksize: 256 << 10, split: true });
+        assert_eq!(cut_of(Codec::Zlib, 9, 2, 4 * MIB), Cut { blocksize: MIB, split: true });
         assert_eq!(cut_of(Codec::Lz4Hc, 5, 8, 4 * MIB), Cut { blocksize: 512 << 10, split: true });
         assert_eq!(cut_of(Codec::Lz4Hc, 9, 8, 4 * MIB), Cut { blocksize: 2 * MIB, split: true });
         assert_eq!(cut_of(Codec::Zlib, 1, 4, 4 * MIB), Cut { blocksize: 64 << 10, split: true });
@@ -192,8 +232,8 @@ mod tests {
             let options = CompressOptions::new(8).with_codec(codec).with_level(level);
             cut(&options.with_filters([Filter::BitShuffle]), 4 * MIB).split
         };
-        assert!(splits(Codec::Lz4Hc, 1) && splits(Codec::Lz4Hc, 9) && splits(Codec::Zlib, 5));
-        assert!(!splits(Codec::Zlib, 1) && !splits(Codec::Zstd, 5));
+        assert!(splits(Codec::Lz4Hc, 4) && splits(Codec::Lz4Hc, 9) && splits(Codec::Zlib, 5));
+        assert!(!splits(Codec::Lz4Hc, 3) && !splits(Codec::Zlib, 1) && !splits(Codec::Zstd, 5));
         assert!(!splits(Codec::Lz4, 5) && !splits(Codec::BloscLz, 5));
     }
 
