@@ -4,7 +4,7 @@
 use core::arch::x86_64::*;
 
 use super::lanes::{Lanes, low_bits};
-use super::{columns, sse2, tiles};
+use super::{columns, sse2, tiles, whole};
 
 /// Transposes whole groups of items into rows.
 #[target_feature(enable = "avx2")]
@@ -23,7 +23,11 @@ pub(super) fn bitunshuffle<const FAR: bool>(item_size: usize, src: &[u8], dst: &
         return sse2::bitunshuffle(item_size, src, dst);
     }
     // SAFETY: this function has AVX2.
-    unsafe { tiles::bitunshuffle::<__m256i, FAR>(item_size, src, dst) }
+    unsafe {
+        if !whole::bitunshuffle::<FAR>(item_size, src, dst) {
+            tiles::bitunshuffle::<__m256i, FAR>(item_size, src, dst);
+        }
+    }
 }
 
 impl Lanes for __m256i {

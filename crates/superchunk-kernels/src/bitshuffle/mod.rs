@@ -41,6 +41,8 @@ mod tests;
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 mod tiles;
+#[cfg(target_arch = "x86_64")]
+mod whole;
 
 use crate::cpu;
 

@@ -1,0 +1,145 @@
+//! Rows to groups with AVX2, for the item sizes whose groups are whole registers: 4, 8 and 16.
+//!
+//! The method is that of [`super::tiles`], with all distances known to the compiler. A tile is one cache line of
+//! each row. The two lanes of a register are two neighbouring pieces of the same group, so that a register of the
+//! result is 32 bytes of the output.
+//!
+//! Groups are written in an order that no processor foresees, and mostly to memory that no cache holds: the places
+//! of the next tile are asked for while this one is made. Where the output is too large for the caches, the groups of a tile are
+//! put together in memory of its own first, and then written past them line by line.
+
+use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
+
+use super::columns;
+use super::lanes::{Lanes, transpose_bits, transpose_bytes};
+use crate::far;
+
+/// Columns of a tile: a cache line of each row.
+const STEP: usize = 64;
+
+/// Transposes rows back into whole groups of items. False when there are too few of them, or of another size, and
+/// nothing was done. With `FAR` they are written past the caches.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+pub(super) unsafe fn bitunshuffle<const FAR: bool>(
+    item_size: usize,
+    src: &[u8],
+    dst: &mut [u8],
+) -> bool {
+    let columns = columns(item_size, src.len().min(dst.len()));
+    if columns < STEP {
+        return false;
+    }
+    let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+    // SAFETY: both slices hold as many columns of items of this size, and these fill a tile; the caller has AVX2.
+    unsafe {
+        match item_size {
+            4 => rows_to_groups::<4, FAR>(columns, src, dst),
+            8 => rows_to_groups::<8, FAR>(columns, src, dst),
+            16 => rows_to_groups::<16, FAR>(columns, src, dst),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Byte `b` of the items that have the same number `k` in their groups is line `b` of `k`.
+#[repr(align(64))]
+struct Tile<const W: usize>([[[MaybeUninit<u8>; STEP]; W]; 8]);
+
+/// # Safety
+/// The processor has AVX2; both pointers are valid for `columns` groups of items of `W` bytes, a tile at least.
+#[inline(always)]
+unsafe fn rows_to_groups<const W: usize, const FAR: bool>(
+    columns: usize,
+    src: *const u8,
+    dst: *mut u8,
+) {
+    let mut tile = Tile([[[MaybeUninit::uninit(); STEP]; W]; 8]);
+    let mut groups = Tile([[[MaybeUninit::uninit(); STEP]; W]; 8]);
+    let (lines, groups) = (tile.0.as_mut_ptr().cast(), groups.0.as_mut_ptr().cast());
+    let len = STEP * 8 * W;
+    let mut start = 0;
+    while start < columns {
+        // The last tile takes columns already done, if it must.
+        let column = start.min(columns - STEP);
+        // SAFETY: the caller's promise: a tile begins at each column up to `columns - STEP`. Its groups are as long as its lines.
+        unsafe {
+            let to = dst.add(column * 8 * W);
+            if FAR {
+                rows_to_lines::<W>(columns, src.add(column), lines, groups);
+                lines_to_groups::<W>(lines, groups);
+                far::copy(groups, to, len);
+            } else {
+                rows_to_lines::<W>(columns, src.add(column), lines, to.wrapping_add(len));
+                lines_to_groups::<W>(lines, to);
+            }
+        }
+        start += STEP;
+    }
+    if FAR {
+        far::fence();
+    }
+}
+
+/// Fills the lines of a tile, and asks for the memory at `next`, which need not be valid, and for the next rows.
+///
+/// # Safety
+/// The processor has AVX2; `src` is valid for a tile's columns of `8 * W` rows that are `columns` apart, and `lines` for
+/// a tile's lines.
+#[inline(always)]
+unsafe fn rows_to_lines<const W: usize>(
+    columns: usize,
+    src: *const u8,
+    lines: *mut u8,
+    next: *const u8,
+) {
+    for b in 0..W {
+        for half in [0, STEP / 2] {
+            // SAFETY: the caller's promise; line `i * W + b` is in the tile.
+            unsafe {
+                let from = src.add(b * 8 * columns + half);
+                let mut bits = [__m256i::zero(); 8];
+                for (i, bits) in bits.iter_mut().enumerate() {
+                    *bits = __m256i::load(from.add(i * columns));
+                    __m256i::prefetch(match half {
+                        0 => next.wrapping_add((b * 8 + i) * STEP),
+                        _ => from.wrapping_add(i * columns + STEP / 2),
+                    });
+                }
+                transpose_bits(&mut bits);
+                for (i, bits) in bits.into_iter().enumerate() {
+                    bits.store(lines.add((i * W + b) * STEP + half));
+                }
+            }
+        }
+    }
+}
+
+/// Turns the lines of a tile into groups.
+///
+/// # Safety
+/// The processor has AVX2; the lines of a tile were filled; `to` is valid for its groups.
+#[inline(always)]
+unsafe fn lines_to_groups<const W: usize>(lines: *const u8, to: *mut u8) {
+    for column in (0..STEP).step_by(16) {
+        for start in (0..8 * W).step_by(32) {
+            // SAFETY: the caller's promise; 32 lines from `start` on are in the tile, and bytes in a group.
+            unsafe {
+                let from = lines.add(start * STEP + column);
+                let to = to.add(column * 8 * W + start);
+                let mut bytes = [__m256i::zero(); 16];
+                for (i, bytes) in bytes.iter_mut().enumerate() {
+                    *bytes = __m256i::gather(from.add(i * STEP), 16 * STEP);
+                }
+                transpose_bytes(&mut bytes);
+                for (i, bytes) in bytes.into_iter().enumerate() {
+                    bytes.store(to.add(i * 8 * W));
+                }
+            }
+        }
+    }
+}
