@@ -18,6 +18,10 @@ use core::ptr;
 /// It is an upper bound for all of them; each function names its own.
 pub(crate) const SLACK: usize = 32;
 
+/// Bytes that the widest copies write at a time: long matches are mostly below that, and one wide step
+/// needs no guess at how many.
+pub(crate) const STEP: usize = 64;
+
 /// Copies `len` bytes in steps of 32: one step even for a length of zero.
 ///
 /// # Safety
@@ -252,6 +256,57 @@ unsafe fn repeat_8(dst: *mut u8, pattern: u64, len: usize) {
     }
 }
 
+/// The byte or the two bytes at `from`, as many as the distance says, again and again. Other short
+/// distances are rare.
+///
+/// # Safety
+///
+/// `from` is valid for reads of two bytes.
+#[inline(always)]
+pub(crate) unsafe fn near_pattern(from: *const u8, distance: usize) -> u64 {
+    // SAFETY: the caller's promise.
+    let bytes = u64::from(unsafe { load_2(from) });
+    if distance == 1 {
+        (bytes & 0xFF) * 0x0101_0101_0101_0101
+    } else {
+        bytes * 0x0001_0001_0001_0001
+    }
+}
+
+/// Writes the 8 bytes of a little-endian number three times: enough for a short match.
+///
+/// # Safety
+///
+/// `dst` is valid for writes of 24 bytes.
+#[inline(always)]
+pub(crate) unsafe fn repeat_24(dst: *mut u8, pattern: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        store_8(dst, pattern);
+        store_8(dst.add(8), pattern);
+        store_8(dst.add(16), pattern);
+    }
+}
+
+/// Writes the 8 bytes of a little-endian number again and again, in steps of [`STEP`].
+///
+/// # Safety
+///
+/// `dst` is valid for writes of `len + STEP` bytes.
+#[inline(always)]
+pub(crate) unsafe fn repeat_steps(dst: *mut u8, pattern: u64, len: usize) {
+    let pattern = [pattern.to_le(); STEP / 8];
+    let mut done = 0;
+    loop {
+        // SAFETY: `done <= len`, so that a step lies in what the caller vouches for.
+        unsafe { dst.add(done).cast::<[u64; STEP / 8]>().write_unaligned(pattern) };
+        done += STEP;
+        if done >= len {
+            return;
+        }
+    }
+}
+
 /// Copies a match of a distance from 8 to 15 in steps of 8 bytes.
 ///
 /// # Safety
@@ -366,6 +421,29 @@ mod tests {
                 unsafe { copy_match_exact(exact.as_mut_ptr().add(distance), distance, len) };
                 assert_eq!(exact[..distance + len], expected, "exact {distance} {len}");
                 assert_eq!(exact[distance + len], 0xEE, "touched the byte after {distance} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_of_one_and_two_bytes_are_matches_of_that_distance() {
+        for distance in 1..=2 {
+            for len in LENGTHS {
+                let mut expected = buffer(2, len, 0);
+                naive_match(&mut expected, 2, distance, len);
+                let mut steps = buffer(2, len, STEP + 1);
+                let mut short = buffer(2, len, 24 + 1);
+                // SAFETY: two bytes lie before the position, and `len + STEP` or 24 after it.
+                unsafe {
+                    let to = steps.as_mut_ptr().add(2);
+                    repeat_steps(to, near_pattern(to.sub(distance), distance), len);
+                    let to = short.as_mut_ptr().add(2);
+                    repeat_24(to, near_pattern(to.sub(distance), distance));
+                }
+                assert_eq!(steps[..2 + len], expected, "steps {distance} {len}");
+                assert_eq!(steps[2 + len + STEP], 0xEE, "touched too much {distance} {len}");
+                let len = len.min(24);
+                assert_eq!(short[..2 + len], expected[..2 + len], "short {distance} {len}");
             }
         }
     }

@@ -137,8 +137,9 @@ struct Window<'a> {
 /// extension byte; and the token after it.
 const FAST_INPUT: usize = 1 + MAX_RUN + 1;
 
-/// Output such an instruction may touch: 32 literals, or a match of 264 bytes and its slack.
-const FAST_OUTPUT: usize = LONG_MATCH + 255 + copy::SLACK;
+/// Output such an instruction may touch: 32 literals, or a match of 264 bytes and a step more.
+const FAST_OUTPUT: usize = LONG_MATCH + 255 + copy::STEP;
+const _: () = assert!(copy::STEP >= copy::SLACK);
 
 impl Window<'_> {
     /// Decodes from the token at `at` on while everything lies far from the ends of both buffers, and
@@ -169,18 +170,19 @@ impl Window<'_> {
                     out = out.add(token + 1);
                     continue;
                 }
-                let mut next = input.add(1);
+                // Whether there is an extension byte cannot be foreseen: no jump depends on it.
+                let mut word = copy::load_4(input.add(1)) as usize;
                 let mut len = (token >> 5) + 2;
-                if len == LONG_MATCH {
-                    let more = usize::from(*next);
-                    if more == 255 {
-                        break;
-                    }
-                    len += more;
-                    next = next.add(1);
+                let extended = len == LONG_MATCH;
+                if extended {
+                    len += word & 0xFF;
+                    word >>= 8;
                 }
-                let mut dist = (token & 31) << 8 | usize::from(*next);
-                next = next.add(1);
+                if len == LONG_MATCH + 255 {
+                    break;
+                }
+                let mut next = input.add(2 + usize::from(extended));
+                let mut dist = (token & 31) << 8 | word & 0xFF;
                 if dist == FAR_BASE - 1 {
                     dist += usize::from(copy::load_2(next).swap_bytes());
                     next = next.add(2);
@@ -189,16 +191,34 @@ impl Window<'_> {
                 if dist > out.offset_from_unsigned(dst) {
                     break;
                 }
-                if len <= 8 && dist >= 8 {
-                    copy::copy_8(out.sub(dist), out);
-                } else {
-                    copy::copy_match(out, dist, len);
-                }
+                Self::append(out, dist, len);
                 input = next;
                 out = out.add(len);
             }
             self.len = out.offset_from_unsigned(dst);
             input.offset_from_unsigned(src.as_ptr())
+        }
+    }
+
+    /// Appends a match: mostly a short one, or a run of one byte or two.
+    ///
+    /// # Safety
+    ///
+    /// The `dist` bytes before `out` are readable, and `len + STEP` bytes from there on writable.
+    #[inline(always)]
+    unsafe fn append(out: *mut u8, dist: usize, len: usize) {
+        // SAFETY: the caller's promise: every way writes up to `STEP` bytes behind the match at most.
+        unsafe {
+            let from = out.sub(dist);
+            if len <= 24 && dist >= 8 {
+                copy::copy_8(from, out);
+                copy::copy_8(from.add(8), out.add(8));
+                copy::copy_8(from.add(16), out.add(16));
+            } else if dist <= 2 {
+                copy::repeat_steps(out, copy::near_pattern(from, dist), len);
+            } else {
+                copy::copy_match(out, dist, len);
+            }
         }
     }
 

@@ -8,7 +8,8 @@
 
 use crate::Malformed;
 use crate::copy::{
-    SLACK, copy_8, copy_16, copy_exact, copy_match_exact, copy_near_match, copy_wider, load_2,
+    SLACK, STEP, copy_8, copy_16, copy_exact, copy_match_exact, copy_near_match, copy_wider,
+    load_2, near_pattern, repeat_24, repeat_steps,
 };
 use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 
@@ -71,19 +72,51 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
     let src_start = src.as_ptr();
     let dst_start = dst.as_mut_ptr();
     // SAFETY: the cursor lies within both slices, and each margin was just found to fit, so
-    // `last_input` and `last_output` lie in the slices too, and `enough` is not after the latter. In
-    // the loop:
-    // * at its head `input <= last_input` and `output <= last_output`: the token, 16 literal bytes
-    //   and the distance are readable, 16 literal bytes writable;
+    // `last_input` and `last_output` lie in the slices too, and `enough` is not after the latter.
+    unsafe {
+        let margins = Margins {
+            dst_start,
+            last_input: src_start.add(src.len() - FAST_INPUT),
+            last_output: dst_start.add(dst.len() - FAST_OUTPUT),
+            enough: dst_start.add(needed.min(dst.len() - FAST_OUTPUT)),
+        };
+        let (input, output) = (src_start.add(cursor.read), dst_start.add(cursor.written));
+        let (input, output) = decode_within(&margins, input, output);
+        cursor.read = input.offset_from_unsigned(src_start);
+        cursor.written = output.offset_from_unsigned(dst_start);
+    }
+}
+
+/// Where the fast loop is at home.
+struct Margins {
+    dst_start: *mut u8,
+    /// [`FAST_INPUT`] bytes before the end of the input.
+    last_input: *const u8,
+    /// [`FAST_OUTPUT`] bytes before the end of the output.
+    last_output: *mut u8,
+    /// No more is needed than up to here, which is not after `last_output`.
+    enough: *mut u8,
+}
+
+/// The fast loop: from a token and where its literals belong to those that it leaves.
+///
+/// # Safety
+///
+/// Both pointers lie in the buffers of `margins`, or at their ends.
+#[inline(always)]
+unsafe fn decode_within(
+    margins: &Margins,
+    mut input: *const u8,
+    mut output: *mut u8,
+) -> (*const u8, *mut u8) {
+    let &Margins { dst_start, last_input, last_output, enough } = margins;
+    // SAFETY:
+    // * at the head of the loop `input <= last_input` and `output <= last_output`: the token, 16
+    //   literal bytes and the distance are readable, 16 literal bytes writable;
     // * long lengths are compared with what is left, less the margin, before they are used;
     // * `distance - 1 < written` puts the match inside `dst`;
     // * a short match ends at most 32 bytes after the head's `output`: `SLACK` bytes remain.
     unsafe {
-        let last_input = src_start.add(src.len() - FAST_INPUT);
-        let last_output = dst_start.add(dst.len() - FAST_OUTPUT);
-        let enough = dst_start.add(needed.min(dst.len() - FAST_OUTPUT));
-        let mut input = src_start.add(cursor.read);
-        let mut output = dst_start.add(cursor.written);
         while input <= last_input && output <= enough {
             let token = usize::from(*input);
             let mut next = input.add(1);
@@ -112,6 +145,11 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
                     (output, input) = (out.add(length), next);
                     continue;
                 }
+                if distance == 1 || distance == 2 {
+                    repeat_24(out, near_pattern(from, distance));
+                    (output, input) = (out.add(length), next);
+                    continue;
+                }
             } else {
                 seldom();
                 let room = last_output.addr().saturating_sub(out.addr());
@@ -119,6 +157,11 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
                 length = long;
                 if distance >= 16 {
                     copy_long_match(from, out, distance, length);
+                    (output, input) = (out.add(length), next);
+                    continue;
+                }
+                if distance == 1 || distance == 2 {
+                    repeat_steps(out, near_pattern(from, distance), length);
                     (output, input) = (out.add(length), next);
                     continue;
                 }
@@ -130,9 +173,8 @@ fn decode_fast(src: &[u8], dst: &mut [u8], cursor: &mut Cursor, needed: usize) {
             copy_near_match(out, distance, length);
             (output, input) = (out.add(length), next);
         }
-        cursor.read = input.offset_from_unsigned(src_start);
-        cursor.written = output.offset_from_unsigned(dst_start);
     }
+    (input, output)
 }
 
 /// Reads how many literals there are when the token cannot say, and copies them. `None` when they
@@ -183,9 +225,6 @@ unsafe fn copy_long_match(src: *const u8, dst: *mut u8, distance: usize, len: us
 
 /// More literals than this are left to `memcpy`.
 const MANY: usize = 256;
-
-/// Bytes that [`copy_steps`] copies at a time.
-const STEP: usize = 64;
 
 /// Copies `len` bytes in steps of [`STEP`], one even for a length of zero: long lengths are mostly
 /// below that, and one wide step needs no guess at how many.
