@@ -25,6 +25,9 @@ const WINDOW: usize = 64;
 const WINDOWS: usize = 64;
 const ROUNDS: usize = 4;
 
+/// So many windows are looked at first.
+const FEW: usize = 4;
+
 /// Bytes between the places that are looked up for repetitions.
 const STRIDE: usize = 16;
 const PERIOD: usize = STRIDE * (STRIDE + 1);
@@ -43,37 +46,57 @@ pub fn is_noise(src: &[u8]) -> bool {
 /// Whether bytes and differences of neighbours in some windows are as frequent as those of dice.
 fn has_flat_counts(src: &[u8]) -> bool {
     let mut bytes = [0_u32; 256];
-    let mut differences = [0_u32; 256];
-    let mut total = 0;
     let distance = src.len() / WINDOWS;
+    let mut total = 0;
     for round in 0..ROUNDS {
-        let of_round = src.get(round * distance..).unwrap_or_default();
-        let windows = of_round.chunks(ROUNDS * distance);
-        for window in windows.filter_map(|part| part.first_chunk::<WINDOW>()) {
-            let mut before = window[WINDOW - 1];
-            for &byte in window {
-                bytes[usize::from(byte)] += 1;
-                differences[usize::from(byte.wrapping_sub(before))] += 1;
-                before = byte;
-            }
+        for window in windows(src, round * distance, ROUNDS * distance) {
+            window.iter().for_each(|&byte| bytes[usize::from(byte)] += 1);
             total += WINDOW;
+            // Most of what has frequent bytes shows them at once.
+            if total == FEW * WINDOW && !is_flat(&bytes, total) {
+                return false;
+            }
         }
         // Counts of two rounds tell little more than those of one.
         let is_telling = round == 0 || round + 1 == ROUNDS;
-        if is_telling && !(is_flat(&bytes, total) && is_flat(&differences, total)) {
+        if is_telling && !is_flat(&bytes, total) {
+            return false;
+        }
+        if round == 0 && !has_flat_differences(src, ROUNDS * distance) {
             return false;
         }
     }
-    true
+    has_flat_differences(src, distance)
 }
 
-/// Whether counts that sum up to `total` could be those of dice with 256 sides.
+/// Whether differences of neighbours in windows at this distance are as frequent as those of dice.
+fn has_flat_differences(src: &[u8], distance: usize) -> bool {
+    let mut differences = [0_u32; 256];
+    let mut total = 0;
+    for window in windows(src, 0, distance) {
+        let mut before = window[WINDOW - 1];
+        for &byte in window {
+            differences[usize::from(byte.wrapping_sub(before))] += 1;
+            before = byte;
+        }
+        total += WINDOW;
+    }
+    is_flat(&differences, total)
+}
+
+/// The windows at this distance from each other.
+fn windows(src: &[u8], first: usize, distance: usize) -> impl Iterator<Item = &[u8; WINDOW]> {
+    let of_round = src.get(first..).unwrap_or_default();
+    of_round.chunks(distance).filter_map(|part| part.first_chunk())
+}
+
+/// Whether counts that sum up to `total`, at most 2^16, could be those of dice with 256 sides.
 ///
 /// The sum of squares, times 256 and divided by the total, exceeds the total by 255 on average, and
 /// by 368 once in 300 000 times.
 fn is_flat(counts: &[u32; 256], total: usize) -> bool {
-    let squares: u64 = counts.iter().map(|&count| u64::from(count) * u64::from(count)).sum();
-    squares * 256 < (total as u64 + 368) * total as u64
+    let squares: u32 = counts.iter().map(|&count| count * count).sum();
+    u64::from(squares) * 256 < (total as u64 + 368) * total as u64
 }
 
 /// How many strings of 8 bytes were found to come again. Every 16th place is remembered, every place that is

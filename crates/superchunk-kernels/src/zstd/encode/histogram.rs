@@ -32,6 +32,31 @@ pub(super) fn count_quarters(src: &[u8]) -> Quarters {
     counts
 }
 
+/// Counts the bytes of one half of each quarter: of every 64 bytes 32, now the first, now the second, in an order that no
+/// period of the data follows. Both halves together are all of the bytes.
+#[expect(clippy::indexing_slicing, reason = "a byte indexes 256 counts")]
+pub(super) fn count_half(src: &[u8], second: bool, counts: &mut Quarters) {
+    let parts = quarters(src);
+    let even = parts[3].len() / WINDOW;
+    let [a, b, c, d] = parts.map(|part| part.as_chunks::<WINDOW>().0.iter().take(even));
+    for (number, (((a, b), c), d)) in a.zip(b).zip(c).zip(d).enumerate() {
+        let is_upper = (number.count_ones() & 1 == 1) != second;
+        let begin = if is_upper { WINDOW / 2 } else { 0 };
+        for place in begin..begin + WINDOW / 2 {
+            counts[0][usize::from(a[place])] += 1;
+            counts[1][usize::from(b[place])] += 1;
+            counts[2][usize::from(c[place])] += 1;
+            counts[3][usize::from(d[place])] += 1;
+        }
+    }
+    for (counts, part) in counts.iter_mut().zip(parts).filter(|_| !second) {
+        part[even * WINDOW..].iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    }
+}
+
+/// The bytes of which one half is counted.
+const WINDOW: usize = 64;
+
 /// The four parts of literals that are coded as a stream each.
 pub(super) fn quarters(src: &[u8]) -> [&[u8]; 4] {
     let quarter = src.len().div_ceil(4);
@@ -64,4 +89,23 @@ pub(super) fn divergence(first: &[u32; 256], len: u32, second: &[u32; 256], new:
         }
     }
     sums.iter().sum::<f32>() / (len * new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn halves_are_the_whole() {
+        let data: Vec<u8> = (0..3000_u32).map(|i| (i * i / 7).to_le_bytes()[0]).collect();
+        for len in (0..300).chain([1000, 2047, 2999]) {
+            let mut halves = [[0; 256]; 4];
+            count_half(&data[..len], false, &mut halves);
+            let first: u32 = sum(&halves).iter().sum();
+            assert!(first as usize >= len / 2 && first as usize <= len / 2 + 4 * WINDOW, "{len}");
+            count_half(&data[..len], true, &mut halves);
+            assert_eq!(halves, count_quarters(&data[..len]), "{len}");
+        }
+    }
 }

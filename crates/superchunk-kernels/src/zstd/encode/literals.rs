@@ -6,12 +6,15 @@
 //! ```
 
 use crate::runs::repeated_byte;
-use crate::zstd::encode::histogram::{Quarters, count_quarters, quarters, sum};
-use crate::zstd::encode::huffman::{Codes, describe, write_one, write_two};
+use crate::zstd::encode::histogram::{Quarters, count_half, count_quarters, quarters, sum};
+use crate::zstd::encode::huffman::{Codes, describe, write_one, write_two, writes_pairs};
 use crate::zstd::encode::sample::{UNIT, is_noise};
 
 /// Fewer literals than this are not coded with codes of their own.
 const FEW: usize = 48;
+
+/// Of so many literals a half is counted first.
+const MANY: usize = 1 << 14;
 
 /// Up to this length one stream is shorter than four.
 const ONE_STREAM: usize = 256;
@@ -71,34 +74,105 @@ impl Literals {
         if counted.is_none() && literals.len() >= UNIT / 2 && is_noise(literals, self.gain_shift) {
             return write_raw(literals, dst);
         }
-        let counts = counted.map_or_else(|| count_quarters(literals), Quarters::clone);
-        let total = sum(&counts);
+        let census = Census::new(literals, counted);
+        // SAFETY: the caller's promise, or they were counted here.
+        let written = unsafe { self.write_counted(literals, &census, dst) };
+        // The other half may be of another kind.
+        let failed = written.is_none_or(|(len, expected)| len > expected + expected / 64);
+        let written = if census.is_half && failed {
+            self.new = None;
+            // SAFETY: they were counted here.
+            unsafe { self.write_counted(literals, &census.all(literals), dst) }
+        } else {
+            written
+        };
+        written.map(|(len, _)| len)
+    }
+
+    /// Writes the section, coded if that gains anything; tells how long it is, and was expected to be.
+    ///
+    /// # Safety
+    ///
+    /// The counts are those of `literals`.
+    unsafe fn write_counted(
+        &mut self,
+        literals: &[u8],
+        census: &Census,
+        dst: &mut [u8],
+    ) -> Option<(usize, usize)> {
+        let raw = |dst| write_raw(literals, dst).map(|len| (len, len));
+        let total = &census.total;
         // Codes would hardly gain anything where all bytes are about as frequent.
         let most = total.iter().max().copied().unwrap_or(0) as usize;
         if most <= (literals.len() >> (self.gain_shift + 1)) + literals.len() / 256 + 4 {
-            return write_raw(literals, dst);
+            return raw(dst);
         }
         let mut description = [0; 128];
-        let known = self.known.as_ref().and_then(|codes| coded_len(codes, literals, &total));
+        let known = self.known.as_ref().and_then(|codes| coded_len(codes, literals, total));
         let mut described = 0;
         let mut best = known;
         if literals.len() >= FEW {
-            let codes = Codes::of_counts(&total);
+            let codes = Codes::of_counts(total);
             if let Some(len) = describe(&codes, &mut description) {
-                let coded = coded_len(&codes, literals, &total).map(|coded| coded + len);
+                let coded = coded_len(&codes, literals, total).map(|coded| coded + len);
                 if coded.is_some_and(|new| best.is_none_or(|known| new < known)) {
                     (best, described) = (coded, len);
                     self.new = Some(codes);
                 }
             }
         }
-        if best.is_none_or(|best| best + (literals.len() >> self.gain_shift) + 2 > literals.len()) {
+        let gain = (literals.len() >> self.gain_shift) + 2;
+        let Some(expected) = best.filter(|best| best + gain <= literals.len()) else {
             self.new = None;
-            return write_raw(literals, dst);
-        }
+            return raw(dst);
+        };
         let codes = self.new.as_ref().or(self.known.as_ref())?;
-        // SAFETY: the caller's promise, or they were counted here.
-        unsafe { write_coded(codes, literals, &counts, description.get(..described)?, dst) }
+        // SAFETY: the caller's promise.
+        let len =
+            unsafe { write_coded(codes, literals, census, description.get(..described)?, dst)? };
+        Some((len, expected))
+    }
+}
+
+/// How often each byte of some literals occurs.
+struct Census {
+    quarters: Quarters,
+    total: [u32; 256],
+    /// Only a half was counted; the total is twice as much.
+    is_half: bool,
+}
+
+impl Census {
+    /// Counts, unless that was done before. Of many literals a half will do, if every byte there is occurs in it: then each
+    /// has a code.
+    fn new(literals: &[u8], counted: Option<&Quarters>) -> Self {
+        if let Some(counted) = counted {
+            return Census::of(*counted);
+        }
+        if literals.len() < MANY {
+            return Census::of(count_quarters(literals));
+        }
+        let mut quarters = [[0; 256]; 4];
+        count_half(literals, false, &mut quarters);
+        let mut half = Census::of(quarters);
+        if half.total.contains(&0) {
+            count_half(literals, true, &mut half.quarters);
+            return Census::of(half.quarters);
+        }
+        half.is_half = true;
+        half.total.iter_mut().for_each(|count| *count *= 2);
+        half
+    }
+
+    fn of(quarters: Quarters) -> Self {
+        Census { total: sum(&quarters), quarters, is_half: false }
+    }
+
+    /// The counts of both halves, where one was counted.
+    fn all(&self, literals: &[u8]) -> Self {
+        let mut quarters = self.quarters;
+        count_half(literals, true, &mut quarters);
+        Census::of(quarters)
     }
 }
 
@@ -130,33 +204,31 @@ fn write_plain(kind: usize, len: usize, content: &[u8], dst: &mut [u8]) -> Optio
 ///
 /// # Safety
 ///
-/// The counts are those of the quarters of `literals`.
+/// The counts are those of `literals`.
 unsafe fn write_coded(
     codes: &Codes,
     literals: &[u8],
-    counts: &Quarters,
+    census: &Census,
     description: &[u8],
     dst: &mut [u8],
 ) -> Option<usize> {
     let kind = if description.is_empty() { CODED_AS_BEFORE } else { CODED };
-    let total = codes.bits_of(&sum(counts))?;
-    let most = usize::try_from(total / 8).ok()? + 10 + description.len();
+    // A half is counted of more literals than the last but one format has room for.
+    let most = usize::try_from(codes.bits_of(&census.total)? / 8).ok()? + 10 + description.len();
     let (format, bits, begin) = match literals.len().max(most) {
         0..1024 if literals.len() < ONE_STREAM => (0, 10, 3),
         0..1024 => (1, 10, 3),
-        1024..16_384 => (2, 14, 4),
+        1024..MANY => (2, 14, 4),
         _ => (3, 18, 5),
     };
     let place = dst.get_mut(begin..)?;
     place.get_mut(..description.len())?.copy_from_slice(description);
     let place = place.get_mut(description.len()..)?;
-    // SAFETY: the caller's promise: the bits follow from the counts.
-    let streams = unsafe {
-        if format == 0 {
-            write_one(codes, literals, total, place)?
-        } else {
-            write_four(codes, literals, counts, place)?
-        }
+    let streams = if format == 0 {
+        write_one(codes, literals, place)?
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { write_four(codes, literals, census, place)? }
     };
     let coded = description.len() + streams;
     let header =
@@ -170,26 +242,52 @@ unsafe fn write_coded(
 ///
 /// # Safety
 ///
-/// The counts are those of the quarters of `literals`.
+/// The counts are those of `literals`.
 unsafe fn write_four(
     codes: &Codes,
     literals: &[u8],
-    counts: &Quarters,
+    census: &Census,
     dst: &mut [u8],
 ) -> Option<usize> {
-    let [a, b, c, d] = quarters(literals);
-    let [ca, cb, cc, cd] = counts;
-    let bits = |counts: &[u32; 256]| codes.bits_of(counts);
     let (jump, place) = dst.split_first_chunk_mut::<6>()?;
-    // SAFETY: the caller's promise: the bits follow from the counts.
-    let first = unsafe { write_two(codes, [a, b], [bits(ca)?, bits(cb)?], place)? };
-    let done = first[0] + first[1];
-    // SAFETY: as above.
-    let second =
-        unsafe { write_two(codes, [c, d], [bits(cc)?, bits(cd)?], place.get_mut(done..)?)? };
-    for (place, len) in jump.as_chunks_mut::<2>().0.iter_mut().zip([first[0], first[1], second[0]])
-    {
+    let parts = quarters(literals);
+    let lens = if writes_pairs() {
+        let all = census.is_half.then(|| census.all(literals));
+        let counts = &all.as_ref().unwrap_or(census).quarters;
+        // SAFETY: the caller's promise.
+        unsafe { write_pairs(codes, parts, counts, place)? }
+    } else {
+        let mut lens = [0; 4];
+        let mut done = 0;
+        for (len, part) in lens.iter_mut().zip(parts) {
+            *len = write_one(codes, part, place.get_mut(done..)?)?;
+            done += *len;
+        }
+        lens
+    };
+    for (place, len) in jump.as_chunks_mut::<2>().0.iter_mut().zip(lens) {
         *place = u16::try_from(len).ok()?.to_le_bytes();
     }
-    Some(6 + done + second[0] + second[1])
+    Some(6 + lens.iter().sum::<usize>())
+}
+
+/// Writes four streams, two at a time; returns their lengths.
+///
+/// # Safety
+///
+/// The counts are those of the parts.
+unsafe fn write_pairs(
+    codes: &Codes,
+    [a, b, c, d]: [&[u8]; 4],
+    counts: &Quarters,
+    dst: &mut [u8],
+) -> Option<[usize; 4]> {
+    let [ca, cb, cc, cd] = counts;
+    let bits = |counts: &[u32; 256]| codes.bits_of(counts);
+    // SAFETY: the caller's promise: the bits follow from the counts.
+    let [a, b] = unsafe { write_two(codes, [a, b], [bits(ca)?, bits(cb)?], dst)? };
+    let place = dst.get_mut(a + b..)?;
+    // SAFETY: as above.
+    let [c, d] = unsafe { write_two(codes, [c, d], [bits(cc)?, bits(cd)?], place)? };
+    Some([a, b, c, d])
 }

@@ -14,7 +14,7 @@ mod streams;
 mod wide;
 
 pub(super) use describe::describe;
-pub(super) use streams::{write_one, write_two};
+pub(super) use streams::{write_one, write_two, writes_pairs};
 
 /// No code is longer.
 pub(super) const MAX_BITS: u32 = 11;

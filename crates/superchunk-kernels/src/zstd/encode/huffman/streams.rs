@@ -1,11 +1,11 @@
 //! Writes bytes as codes: the last byte first, so that a decoder, which begins at the end, reads
 //! them in their order.
 //!
-//! Newer bits stand above older ones, and the newest at the very top of a word of 64: an entry of
-//! the table is added by one shift and one OR. Its lowest byte, the number of bits, is added
-//! to the number of bits that wait; what it leaves at the bottom of the word is shifted out soon.
+//! Newer bits stand above older ones, and the newest at the very top of a word of 64: codes are
+//! added by one shift and one OR. The lowest byte of an entry of the table, the number of bits, is added
+//! to the number of bits of the stream; what it leaves at the bottom of the word is shifted out soon.
 
-use crate::copy::{copy_exact, store_8};
+use crate::copy::store_8;
 use crate::zstd::encode::huffman::{Codes, MAX_BITS};
 #[cfg(target_arch = "x86_64")]
 use {
@@ -22,24 +22,28 @@ const MAX_STEP: usize = 8;
 const TAIL: usize = 64;
 
 /// The tail's codes, the bits before them, the mark, and a store at the end of that.
-const TAIL_ROOM: usize = ((TAIL + MAX_STEP) * MAX_BITS as usize).div_ceil(8) + 1 + 1 + 8;
+const TAIL_ROOM: usize = ((TAIL + 2 * MAX_STEP) * MAX_BITS as usize).div_ceil(8) + 1 + 1 + 8;
 
-/// Writes one stream of `bits` bits in all; returns its length if it fits `dst`.
-///
-/// # Safety
-///
-/// The codes of `src` have so many bits together.
-pub(in crate::zstd::encode) unsafe fn write_one(
+/// Writes one stream; returns its length if it fits `dst`. All bytes of the source have codes.
+pub(in crate::zstd::encode) fn write_one(
     codes: &Codes,
     src: &[u8],
-    bits: u64,
     dst: &mut [u8],
 ) -> Option<usize> {
-    let len = stream_len(bits)?;
-    let place = dst.get_mut(..len)?;
-    // SAFETY: the stream has so many bits, as the caller promises, and `place` is as long.
-    unsafe { write_pair(codes, [src, &[]], [place.as_mut_ptr(), [0_u8; 1].as_mut_ptr()]) };
-    Some(len)
+    #[cfg(target_arch = "x86_64")]
+    if crate::cpu::isa().has_avx2() {
+        // SAFETY: AVX2 is reported only together with BMI1 and BMI2.
+        return unsafe { write_bmi2(codes, src, Stream::new(dst)) };
+    }
+    write(codes, src, Stream::new(dst))
+}
+
+/// Whether two streams are written faster together than one after the other.
+pub(in crate::zstd::encode) fn writes_pairs() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return crate::cpu::isa() == Isa::Avx512;
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// Writes two streams, of so many bits each, behind each other; returns their lengths if both fit
@@ -55,13 +59,14 @@ pub(in crate::zstd::encode) unsafe fn write_two(
     dst: &mut [u8],
 ) -> Option<[usize; 2]> {
     let lens = [stream_len(bits[0])?, stream_len(bits[1])?];
-    let place = dst.get_mut(..lens[0] + lens[1])?;
-    // SAFETY: the streams have so many bits, as the caller promises, and `place` is as long as both.
-    unsafe {
-        let first = place.as_mut_ptr();
-        write_pair(codes, src, [first, first.add(lens[0])]);
+    let (first, rest) = dst.split_at_mut_checked(lens[0])?;
+    let second = rest.get_mut(..lens[1])?;
+    #[cfg(target_arch = "x86_64")]
+    if writes_pairs() {
+        // SAFETY: the streams have so many bits, as the caller promises, and there is room for them.
+        return unsafe { write_two_avx512(codes, src, [first, second]) };
     }
-    Some(lens)
+    Some([write_one(codes, src[0], first)?, write_one(codes, src[1], second)?])
 }
 
 /// The bytes of a stream: its bits and the mark of its end.
@@ -73,188 +78,172 @@ fn stream_len(bits: u64) -> Option<usize> {
 ///
 /// # Safety
 ///
-/// Each of `dst` is valid for writes of the bytes that the codes of its source take, and one bit.
-#[inline]
-unsafe fn write_pair(codes: &Codes, src: [&[u8]; 2], dst: [*mut u8; 2]) {
-    // SAFETY: the caller's promise; AVX2 is reported only together with BMI2.
-    unsafe {
-        #[cfg(target_arch = "x86_64")]
-        match crate::cpu::isa() {
-            Isa::Avx512 => return write_pair_avx512(codes, src, dst),
-            Isa::Avx2 => return write_pair_bmi2(codes, src, dst),
-            _ => (),
-        }
-        write_pair_body(codes, src, dst);
-    }
-}
-
-/// # Safety
-///
-/// As [`write_pair`], and the processor has AVX-512.
+/// The processor has AVX-512. Each of `dst` is as long as the codes of its source take.
 #[cfg(target_arch = "x86_64")]
-unsafe fn write_pair_avx512(codes: &Codes, src: [&[u8]; 2], dst: [*mut u8; 2]) {
+unsafe fn write_two_avx512(
+    codes: &Codes,
+    src: [&[u8]; 2],
+    dst: [&mut [u8]; 2],
+) -> Option<[usize; 2]> {
+    let [a, b] = dst;
+    let begins = [a.as_mut_ptr(), b.as_mut_ptr()];
+    let mut lanes = begins.map(|at| Lane { pending: 0, count: 0, at });
     // SAFETY: the caller's promise; AVX-512 is reported only together with BMI2. Each code has a
     // bit at least, so that those of the tail have 8 bytes. What is left is written behind.
     unsafe {
-        let mut lanes = dst.map(|at| Lane { pending: 0, count: 0, at });
         let [a_rest, b_rest] = wide::write(codes, src, TAIL, &mut lanes);
-        let [a, b] = lanes.map(Stream::of);
-        finish_pair_bmi2(codes, [a, b], [a_rest, b_rest]);
+        let [a_lane, b_lane] = lanes;
+        Some([
+            write_bmi2(codes, a_rest, Stream::behind(a_lane, a))?,
+            write_bmi2(codes, b_rest, Stream::behind(b_lane, b))?,
+        ])
     }
 }
 
 /// # Safety
 ///
-/// As [`Stream::finish`], and the processor has BMI2.
+/// The processor has BMI1 and BMI2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
-unsafe fn finish_pair_bmi2(codes: &Codes, streams: [Stream; 2], rest: [&[u8]; 2]) {
-    for (stream, rest) in streams.into_iter().zip(rest) {
-        // SAFETY: the caller's promise; 7 bits and 4 codes take 57 bits at most.
-        unsafe { stream.finish::<4>(codes, rest) };
-    }
+unsafe fn write_bmi2(codes: &Codes, src: &[u8], stream: Stream<'_>) -> Option<usize> {
+    write(codes, src, stream)
 }
 
-/// # Safety
-///
-/// As [`write_pair`], and the processor has BMI2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "bmi1,bmi2")]
-unsafe fn write_pair_bmi2(codes: &Codes, src: [&[u8]; 2], dst: [*mut u8; 2]) {
-    // SAFETY: the caller's promise.
-    unsafe { write_pair_body(codes, src, dst) };
-}
-
-/// # Safety
-///
-/// As [`write_pair`].
+/// Goes on with a stream up to its end; returns its length.
 #[inline(always)]
-unsafe fn write_pair_body(codes: &Codes, src: [&[u8]; 2], dst: [*mut u8; 2]) {
-    // SAFETY: the caller's promise; 7 bits and so many codes take 57 bits at most.
-    unsafe {
-        match codes.longest {
-            0..=6 => write_pair_by::<8>(codes, src, dst),
-            7..=8 => write_pair_by::<6>(codes, src, dst),
-            9..=10 => write_pair_by::<5>(codes, src, dst),
-            _ => write_pair_by::<4>(codes, src, dst),
-        }
+fn write(codes: &Codes, src: &[u8], stream: Stream<'_>) -> Option<usize> {
+    // With 7 bits, so many codes take 57 bits at most.
+    match codes.longest {
+        0..=6 => stream.finish::<8>(codes, src),
+        7..=8 => stream.finish::<6>(codes, src),
+        9..=10 => stream.finish::<5>(codes, src),
+        _ => stream.finish::<4>(codes, src),
     }
 }
 
-/// # Safety
-///
-/// As [`write_pair`], and 7 bits and `STEP` codes take 57 bits at most.
-#[inline(always)]
-unsafe fn write_pair_by<const STEP: usize>(codes: &Codes, src: [&[u8]; 2], dst: [*mut u8; 2]) {
-    let [mut a_rest, mut b_rest] = src;
-    let mut a = Stream { word: 0, count: 0, at: dst[0] };
-    let mut b = Stream { word: 0, count: 0, at: dst[1] };
-    while let (Some((a_front, a_step)), Some((b_front, b_step))) =
-        (a_rest.split_last_chunk::<STEP>(), b_rest.split_last_chunk::<STEP>())
-    {
-        if a_front.len() < TAIL || b_front.len() < TAIL {
-            break;
-        }
-        for (&a_byte, &b_byte) in a_step.iter().zip(b_step).rev() {
-            a.put(codes, a_byte);
-            b.put(codes, b_byte);
-        }
-        // SAFETY: the tails are still to be written, 8 bytes at least.
-        unsafe {
-            a.flush();
-            b.flush();
-        }
-        (a_rest, b_rest) = (a_front, b_front);
-    }
-    // SAFETY: what is left of each stream is written to where it belongs.
-    unsafe {
-        a.finish::<STEP>(codes, a_rest);
-        b.finish::<STEP>(codes, b_rest);
-    }
-}
-
-/// A stream being written.
-struct Stream {
-    /// The bits that wait, at the top.
+/// The codes of some bytes: those of the first byte at the top of a word.
+#[derive(Clone, Copy)]
+struct Joined {
     word: u64,
-    /// How many they are, in the lowest byte; what stands above means nothing.
-    count: u64,
-    at: *mut u8,
+    /// How many bits they are, in the lower half; what stands above means nothing.
+    bits: u64,
 }
 
-impl Stream {
-    /// Goes on where the wide way ends.
-    #[cfg(target_arch = "x86_64")]
-    fn of(lane: Lane) -> Self {
-        let word = lane.pending.rotate_right((lane.count & 7) as u32);
-        Stream { word, count: lane.count, at: lane.at }
+impl Joined {
+    /// The codes of some bytes, apart from those of the stream: only the whole has to wait for these.
+    #[inline(always)]
+    fn of<const STEP: usize>(codes: &Codes, bytes: &[u8; STEP]) -> Self {
+        bytes.iter().rev().fold(NOTHING, |joined, &byte| joined.below(Joined::of_byte(codes, byte)))
     }
 
     #[inline(always)]
     #[expect(clippy::indexing_slicing, reason = "a byte indexes 256 entries")]
-    #[expect(clippy::cast_possible_truncation, reason = "only the low 6 bits of a shift count")]
-    fn put(&mut self, codes: &Codes, byte: u8) {
+    fn of_byte(codes: &Codes, byte: u8) -> Self {
         let entry = codes.entries[usize::from(byte)];
-        self.word = self.word.wrapping_shr(entry as u32) | entry;
-        self.count = self.count.wrapping_add(entry);
+        Joined { word: entry, bits: entry }
     }
 
-    /// Stores the bits that wait; less than 8 of them go on waiting.
-    ///
-    /// # Safety
-    ///
-    /// 8 bytes can be written where the stream goes on.
+    /// These codes below those of the bytes before.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "only the low 6 bits of a shift count")]
-    unsafe fn flush(&mut self) {
-        let count = self.count & 0xFF;
-        // SAFETY: the caller vouches for 8 bytes; at most 57 bits wait, so `at` goes on by 7.
-        unsafe {
-            store_8(self.at, self.word.wrapping_shr(count.wrapping_neg() as u32));
-            self.at = self.at.add((count >> 3) as usize);
-        }
-        self.count = count & 7;
-    }
-
-    /// Codes what is left of the source, and marks the end; nothing behind that is touched.
-    ///
-    /// # Safety
-    ///
-    /// `at` is valid for writes of the bits that wait, the codes of `rest`, and one bit.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "only the low 6 bits of a shift count")]
-    unsafe fn finish<const STEP: usize>(mut self, codes: &Codes, mut rest: &[u8]) {
-        while let Some((front, step)) = rest.split_last_chunk::<STEP>() {
-            if front.len() < TAIL {
-                break;
-            }
-            for &byte in step.iter().rev() {
-                self.put(codes, byte);
-            }
-            // SAFETY: the tail is still to be written, 8 bytes at least.
-            unsafe { self.flush() };
-            rest = front;
-        }
-        let mut room = [0_u8; TAIL_ROOM];
-        let target = self.at;
-        self.at = room.as_mut_ptr();
-        for step in rest.rchunks(STEP) {
-            for &byte in step.iter().rev() {
-                self.put(codes, byte);
-            }
-            // SAFETY: `room` is long enough for the tail, and for a store at its end.
-            unsafe { self.flush() };
-        }
-        self.word = (self.word >> 1) | 1 << 63;
-        self.count += 1;
-        // SAFETY: as above; what was written to `room` is what the caller has room for.
-        unsafe {
-            store_8(self.at, self.word.wrapping_shr((self.count as u32 & 0xFF).wrapping_neg()));
-            let written = self.at.offset_from_unsigned(room.as_ptr());
-            copy_exact(room.as_ptr(), target, written + 1);
+    fn below(self, before: Joined) -> Self {
+        Joined {
+            word: self.word.wrapping_shr(before.bits as u32) | before.word,
+            bits: self.bits.wrapping_add(before.bits),
         }
     }
 }
+
+/// A stream being written.
+struct Stream<'a> {
+    /// The bits that wait, at the top.
+    word: u64,
+    /// How many bits the stream has, in the lower half; what stands above means nothing. What is more
+    /// than whole bytes waits.
+    bits: u64,
+    dst: &'a mut [u8],
+}
+
+impl<'a> Stream<'a> {
+    fn new(dst: &'a mut [u8]) -> Self {
+        Stream { word: 0, bits: 0, dst }
+    }
+
+    /// Goes on where the wide way ends.
+    ///
+    /// # Safety
+    ///
+    /// The lane went from the begin of `dst` to where it is.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn behind(lane: Lane, dst: &'a mut [u8]) -> Self {
+        let waiting = lane.count & 7;
+        // SAFETY: the caller's promise.
+        let whole = unsafe { lane.at.cast_const().offset_from_unsigned(dst.as_ptr()) };
+        let word = lane.pending.rotate_right(waiting as u32);
+        Stream { word, bits: 8 * whole as u64 + waiting, dst }
+    }
+
+    /// Adds codes, which take 57 bits at most with 7 more, and stores all bits that wait; less than 8 of them go on
+    /// waiting. `None` if there is no room for 8 bytes.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "only the low 6 bits of a shift count")]
+    fn put(&mut self, codes: Joined) -> Option<()> {
+        let at = self.at();
+        if self.dst.len() < at + 8 {
+            return None;
+        }
+        let whole = self.bits & !7;
+        let Joined { word, bits } = Joined { word: self.word, bits: self.bits }.below(codes);
+        (self.word, self.bits) = (word, bits);
+        let stored = word.wrapping_shr(whole.wrapping_sub(bits) as u32);
+        // SAFETY: 8 bytes are there from `at` on.
+        unsafe { store_8(self.dst.as_mut_ptr().add(at), stored) };
+        Some(())
+    }
+
+    /// Where the stream goes on.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "streams are shorter than 2^32 bits")]
+    fn at(&self) -> usize {
+        (self.bits as u32 >> 3) as usize
+    }
+
+    /// Codes what is left of the source, and marks the end; returns the length of the stream. Nothing behind that is
+    /// touched.
+    #[inline(always)]
+    fn finish<const STEP: usize>(mut self, codes: &Codes, mut rest: &[u8]) -> Option<usize> {
+        // Two steps at a time: the loop itself then costs half as much.
+        while let Some((middle, later)) = rest.split_last_chunk::<STEP>()
+            && let Some((front, first)) = middle.split_last_chunk::<STEP>()
+            && front.len() >= TAIL
+        {
+            // The tail is still to be written, 8 bytes at least: without room for these it is of no use.
+            self.put(Joined::of(codes, later))?;
+            self.put(Joined::of(codes, first))?;
+            rest = front;
+        }
+        let begin = self.at();
+        let mut room = [0_u8; TAIL_ROOM];
+        let mut tail = Stream { word: self.word, bits: self.bits & 7, dst: &mut room };
+        while let Some((front, step)) = rest.split_last_chunk::<STEP>() {
+            tail.put(Joined::of(codes, step))?;
+            rest = front;
+        }
+        for &byte in rest.iter().rev() {
+            tail.put(Joined::of_byte(codes, byte))?;
+        }
+        let len = tail.at() + 1;
+        tail.put(END)?;
+        let target = self.dst.get_mut(begin..begin + len)?;
+        target.copy_from_slice(room.get(..len)?);
+        Some(begin + len)
+    }
+}
+
+const NOTHING: Joined = Joined { word: 0, bits: 0 };
+
+/// The bit behind all codes.
+const END: Joined = Joined { word: 1 << 63, bits: 1 };
 
 #[cfg(test)]
 mod tests {
@@ -296,10 +285,12 @@ mod tests {
                 assert_eq!(written, Some(len));
                 let mut plain = vec![0; len[0] + len[1] + 9];
                 let (first, second) = plain.split_at_mut(len[0]);
-                // SAFETY: each stream has as much room as it has bytes; 4 codes and 7 bits take 57.
-                unsafe {
-                    write_pair_by::<4>(&codes, src, [first.as_mut_ptr(), second.as_mut_ptr()])
-                };
+                for (src, dst) in src.into_iter().zip([first, second]) {
+                    let len = stream_len(codes.bits_of(&counts(src)).expect("all have codes"));
+                    assert_eq!(Stream::new(dst).finish::<4>(&codes, src), len);
+                }
+                let shorter = &mut vec![0; len[0] - 1];
+                assert_eq!(write_one(&codes, src[0], shorter), None);
                 assert_eq!(dst, plain, "{power}: {a}, {b}");
             }
         }
