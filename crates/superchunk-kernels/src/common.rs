@@ -56,19 +56,24 @@ pub(crate) unsafe fn common_before(
     at - begin
 }
 
-/// Where the match at `at` ends, whose first 8 bytes differ so.
+/// Where the match at `at` ends, whose first 8 bytes differ so; `WIDE` only if AVX2 is there to tell it.
 ///
 /// # Safety
 ///
-/// As [`long_common`], and 8 bytes can be read at `at`.
+/// As [`long_common`], and 8 bytes can be read at `at`. If it is `WIDE`, the processor has AVX2 and BMI1.
 #[inline(always)]
-pub(crate) unsafe fn match_end(
+pub(crate) unsafe fn match_end<const WIDE: bool>(
     base: *const u8,
     at: usize,
     distance: usize,
     difference: u64,
     limit: usize,
 ) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if WIDE {
+        // SAFETY: the caller's promise.
+        return unsafe { match_end_avx2(base, at, distance, limit) };
+    }
     let second = at + 8;
     // SAFETY: the caller's promise; 8 bytes more are read where they lie before `limit`.
     unsafe {
@@ -86,6 +91,36 @@ pub(crate) unsafe fn match_end(
             return from + (difference.trailing_zeros() / 8) as usize;
         }
         second + 8 + long_common(base, second + 8, distance, limit)
+    }
+}
+
+/// Where the match at `at` ends: one comparison tells it for up to 31 bytes, so that hardly anything has to be foreseen.
+///
+/// # Safety
+///
+/// As [`long_common`], and the processor has AVX2 and BMI1.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1")]
+#[inline]
+pub(crate) unsafe fn match_end_avx2(
+    base: *const u8,
+    at: usize,
+    distance: usize,
+    limit: usize,
+) -> usize {
+    use core::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8};
+    // SAFETY: the caller's promise; 32 bytes are read where they lie before `limit`.
+    unsafe {
+        if at + 32 > limit {
+            return at + common_length(base, at, distance, limit);
+        }
+        let here = _mm256_loadu_si256(base.add(at).cast());
+        let there = _mm256_loadu_si256(base.add(at - distance).cast());
+        let differing = !_mm256_movemask_epi8(_mm256_cmpeq_epi8(here, there));
+        if differing != 0 {
+            return at + differing.trailing_zeros() as usize;
+        }
+        at + 32 + long_common(base, at + 32, distance, limit)
     }
 }
 
@@ -132,5 +167,42 @@ pub(crate) unsafe fn few_before(base: *const u8, low: usize, at: usize, distance
             }
         }
         common_before(base, low, at, distance)
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn every_way_finds_the_same_end() {
+        if !crate::cpu::isa().has_avx2() {
+            return;
+        }
+        for distance in [1, 3, 8, 31, 32, 33, 100] {
+            for same in (0..80).chain([127, 128, 200]) {
+                let mut data: Vec<u8> =
+                    (0..400_u32).map(|i| (i * i / 5).to_le_bytes()[0]).collect();
+                for at in distance..distance + same {
+                    data[at] = data[at - distance];
+                }
+                data[distance + same] = !data[same];
+                for limit in (distance + 8..distance + 90).chain([data.len()]) {
+                    let base = data.as_ptr();
+                    let at = distance;
+                    // SAFETY: `at + 8 <= limit`, which lies in the data, and the processor has AVX2.
+                    let (plain, wide) = unsafe {
+                        let difference = load_8(base.add(at)) ^ load_8(base);
+                        (
+                            match_end::<false>(base, at, distance, difference, limit),
+                            match_end::<true>(base, at, distance, difference, limit),
+                        )
+                    };
+                    assert_eq!(plain, (at + same).min(limit), "{distance} {same} {limit}");
+                    assert_eq!(wide, plain, "{distance} {same} {limit}");
+                }
+            }
+        }
     }
 }

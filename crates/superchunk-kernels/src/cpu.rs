@@ -19,7 +19,7 @@ pub enum Isa {
     Scalar = 1,
     /// The `x86_64` baseline: 16-byte registers, without the SSSE3 byte shuffle.
     Sse2 = 2,
-    /// 32-byte registers on `x86_64`, and with them everything up to SSE4.2, BMI1 and BMI2.
+    /// 32-byte registers on `x86_64`, and with them everything up to SSE4.2, BMI1, BMI2 and LZCNT.
     Avx2 = 3,
     /// 64-byte registers on `x86_64`: AVX-512 F, BW, VL, VBMI, VBMI2 and VNNI, and GFNI beside them.
     Avx512 = 4,
@@ -84,7 +84,11 @@ fn lowered_by_request(found: Isa) -> Isa {
 fn detect() -> Isa {
     // An interpreter such as Miri has no cpuid to ask, only what is known while compiling.
     if cfg!(miri) {
-        return if cfg!(all(target_feature = "avx2", target_feature = "bmi2")) {
+        return if cfg!(all(
+            target_feature = "avx2",
+            target_feature = "bmi2",
+            target_feature = "lzcnt"
+        )) {
             Isa::Avx2
         } else {
             Isa::Sse2
@@ -124,6 +128,8 @@ struct Features {
     /// Leaf 7.
     extended_ebx: u32,
     extended_ecx: u32,
+    /// Leaf 1 of those that AMD began.
+    other_ecx: u32,
     /// XCR0.
     enabled_state: u64,
 }
@@ -146,10 +152,13 @@ impl Features {
         if basic.ecx & OSXSAVE == 0 {
             return None;
         }
+        // SAFETY: every x86_64 processor has these leaves: they tell that it is one.
+        let other = unsafe { __cpuid(0x8000_0001) };
         Some(Self {
             basic_ecx: basic.ecx,
             extended_ebx: extended.ebx,
             extended_ecx: extended.ecx,
+            other_ecx: other.ecx,
             // SAFETY: OSXSAVE was just seen to be set: the system has enabled xgetbv.
             enabled_state: unsafe { enabled_state() },
         })
@@ -158,10 +167,12 @@ impl Features {
     fn avx2(&self) -> bool {
         const AVX: u32 = 1 << 28;
         const BMI1_AVX2_BMI2: u32 = 1 << 3 | 1 << 5 | 1 << 8;
+        const LZCNT: u32 = 1 << 5;
         /// Registers of 16 bytes, and their upper halves.
         const STATE: u64 = 0b110;
-        let processor =
-            self.basic_ecx & AVX != 0 && self.extended_ebx & BMI1_AVX2_BMI2 == BMI1_AVX2_BMI2;
+        let processor = self.basic_ecx & AVX != 0
+            && self.extended_ebx & BMI1_AVX2_BMI2 == BMI1_AVX2_BMI2
+            && self.other_ecx & LZCNT != 0;
         processor && self.enabled_state & STATE == STATE
     }
 

@@ -129,6 +129,25 @@ pub(super) struct Pen {
     count: u32,
 }
 
+#[cfg(target_arch = "x86_64")]
+impl Pen {
+    /// Where it writes, and the bits that wait with their number above them: less than 8, after a flush.
+    #[inline(always)]
+    pub(super) fn laid_down(self) -> (*mut u8, u64) {
+        (self.at, self.bits | u64::from(self.count) << 8)
+    }
+
+    /// The pen that was laid down.
+    ///
+    /// # Safety
+    ///
+    /// It was laid down so, and not taken up since.
+    #[inline(always)]
+    pub(super) unsafe fn taken_up(at: *mut u8, waiting: u64) -> Self {
+        Pen { at, bits: waiting & 0xFF, count: (waiting >> 8 & 7) as u32 }
+    }
+}
+
 impl Bits for Pen {
     #[inline(always)]
     fn put(&mut self, value: u64, count: u32) {

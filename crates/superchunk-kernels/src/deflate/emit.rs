@@ -55,34 +55,56 @@ pub(super) fn emit(out: &mut BitWriter<'_>, tokens: Tokens<'_>, bits: u64, codes
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if isa().has_avx2() {
-            return out.take_back(emit_bmi2(pen, tokens, codes));
+            let (at, waiting) = pen.laid_down();
+            let (at, waiting) = emit_bmi2(at, waiting, tokens, codes);
+            return out.take_back(Pen::taken_up(at, waiting));
         }
         out.take_back(emit_units(pen, tokens, codes, emit_row));
     }
 }
 
-/// The same with shifts that need no fixed register.
+/// The same with shifts that need no fixed register. Takes and returns what fits registers: a pen that has an address is
+/// kept in memory all the time.
 ///
 /// # Safety
 ///
-/// The processor has BMI1 and BMI2.
+/// The processor has BMI1 and BMI2; the pen was laid down so.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
-unsafe fn emit_bmi2(pen: Pen, tokens: Tokens<'_>, codes: &Codes) -> Pen {
-    emit_units(pen, tokens, codes, |pen, literals, codes| {
-        // SAFETY: the caller's promise.
-        unsafe { emit_row_bmi2(pen, literals, codes) }
-    })
+unsafe fn emit_bmi2(
+    at: *mut u8,
+    waiting: u64,
+    tokens: Tokens<'_>,
+    codes: &Codes,
+) -> (*mut u8, u64) {
+    // SAFETY: the caller's promise.
+    let pen = unsafe { Pen::taken_up(at, waiting) };
+    let written = emit_units(pen, tokens, codes, |pen, literals, codes| {
+        // SAFETY: the caller's promise; the pen's own place comes back.
+        unsafe {
+            let (at, waiting) = pen.laid_down();
+            let (at, waiting) = emit_row_bmi2(at, waiting, literals, codes);
+            Pen::taken_up(at, waiting)
+        }
+    });
+    written.laid_down()
 }
 
 /// # Safety
 ///
-/// The processor has BMI1 and BMI2.
+/// As [`emit_bmi2`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
 #[inline(never)]
-unsafe fn emit_row_bmi2(pen: Pen, literals: &[u8], codes: &[Code; 288]) -> Pen {
-    emit_row(pen, literals, codes)
+unsafe fn emit_row_bmi2(
+    at: *mut u8,
+    waiting: u64,
+    literals: &[u8],
+    codes: &[Code; 288],
+) -> (*mut u8, u64) {
+    // SAFETY: the caller's promise.
+    let pen = unsafe { Pen::taken_up(at, waiting) };
+    emit_row(pen, literals, codes).laid_down()
 }
 
 /// What is written to goes from hand to hand, so that it stays in registers.

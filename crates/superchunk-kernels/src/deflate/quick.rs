@@ -158,22 +158,22 @@ unsafe fn parse_here<const KEY: u32>(
         if isa().has_avx2() {
             return parse_bmi2::<KEY>(table, search, sink);
         }
-        parse::<KEY>(table, search, sink);
+        parse::<KEY, false>(table, search, sink);
     }
 }
 
 /// # Safety
 ///
-/// As [`parse`], and the processor has AVX2, BMI1 and BMI2.
+/// As [`parse`], and the processor has AVX2, BMI1, BMI2 and LZCNT.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 unsafe fn parse_bmi2<const KEY: u32>(
     table: &mut Table,
     search: &mut Search<'_>,
     sink: &mut Sink<'_>,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { parse::<KEY>(table, search, sink) };
+    unsafe { parse::<KEY, true>(table, search, sink) };
 }
 
 /// # Safety
@@ -181,8 +181,13 @@ unsafe fn parse_bmi2<const KEY: u32>(
 /// * The search is that of the segment of the sink, and `anchor <= at`.
 /// * `limit + MARGIN <= end <= src.len()`, `0 < at`, and `0 < last <= at`.
 /// * The table holds the low bits of positions before `at`, or zeros.
+/// * If it is `WIDE`, the processor has AVX2 and BMI1.
 #[inline(always)]
-unsafe fn parse<const KEY: u32>(table: &mut Table, search: &mut Search<'_>, sink: &mut Sink<'_>) {
+unsafe fn parse<const KEY: u32, const WIDE: bool>(
+    table: &mut Table,
+    search: &mut Search<'_>,
+    sink: &mut Sink<'_>,
+) {
     let Search { src, end, mut at, limit, mut last } = *search;
     let base = src.as_ptr();
     // SAFETY: `find` finds what begins at `limit` or earlier, so that 16 bytes of the segment
@@ -196,7 +201,7 @@ unsafe fn parse<const KEY: u32>(table: &mut Table, search: &mut Search<'_>, sink
             }
             last = found.distance;
             let begin = found.at - few_before(base, sink.anchor, found.at, last);
-            at = match_end(base, found.at, last, found.difference, end);
+            at = match_end::<WIDE>(base, found.at, last, found.difference, end);
             sink.push(begin, at - begin, last);
             if at < limit {
                 enter::<KEY>(table, base, found.at + 2);

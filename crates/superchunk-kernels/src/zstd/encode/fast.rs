@@ -132,21 +132,21 @@ unsafe fn search_here<T: Entry, const BITS: u32>(
     distances: &mut [usize; 2],
     parsed: &mut Parsed,
 ) {
-    // SAFETY: the caller's promise; AVX2 is reported only together with BMI1 and BMI2.
+    // SAFETY: the caller's promise; AVX2 is reported only together with BMI1, BMI2 and LZCNT.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::isa().has_avx2() {
             return search_bmi2::<T, BITS>(table, block, distances, parsed);
         }
-        search::<T, BITS, KEY>(table, block, distances, parsed);
+        search::<T, BITS, KEY, false>(table, block, distances, parsed);
     }
 }
 
 /// # Safety
 ///
-/// As [`search`], and the processor has AVX2, BMI1 and BMI2.
+/// As [`search`], and the processor has AVX2, BMI1, BMI2 and LZCNT.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 unsafe fn search_bmi2<T: Entry, const BITS: u32>(
     table: &mut [T],
     block: Block<'_>,
@@ -154,5 +154,5 @@ unsafe fn search_bmi2<T: Entry, const BITS: u32>(
     parsed: &mut Parsed,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { search::<T, BITS, KEY>(table, block, distances, parsed) };
+    unsafe { search::<T, BITS, KEY, true>(table, block, distances, parsed) };
 }

@@ -72,8 +72,9 @@ enum Found {
 /// * `begin <= end <= input.len()`; all positions fit `T`.
 /// * The table has `1 << BITS` entries, all of them positions before `begin`, or zero.
 /// * `distances` are those of the matches before, or [`FIRST_DISTANCES`].
+/// * If it is `WIDE`, the processor has AVX2 and BMI1.
 #[inline(always)]
-pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32>(
+pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32, const WIDE: bool>(
     table: &mut [T],
     block: Block<'_>,
     distances: &mut [usize; 2],
@@ -96,7 +97,7 @@ pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32>(
             match find::<T, BITS, KEY>(table, base, at, last, limit) {
                 Found::Nothing => break,
                 Found::Repeated(place, difference) => {
-                    at = match_end(base, place, last, difference, end);
+                    at = match_end::<WIDE>(base, place, last, difference, end);
                     looked_up = place - 2;
                     // At least one literal stays before it: else the distance had another name.
                     let begin =
@@ -105,7 +106,7 @@ pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32>(
                 }
                 Found::Earlier(place, earlier, difference) => {
                     let distance = place - earlier;
-                    at = match_end(base, place, distance, difference, end);
+                    at = match_end::<WIDE>(base, place, distance, difference, end);
                     looked_up = place;
                     let begin = place - few_before(base, anchor, place, distance);
                     (last, second) = (distance, last);
