@@ -65,6 +65,8 @@ pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static 
         #[cfg(feature = "zlib")]
         Method::Zlib => match (level, content) {
             (0 | 1, _) => &[],
+            // Without a filter it is the brisk way that does, or none: to try the other one as well takes long.
+            (4..=6, Plain) => &[Zlib(Runs), Zlib(Brisk)],
             (4..=6, _) => &[Zlib(Runs), Zlib(Brisk), Zlib(Thorough)],
             _ => &[Zlib(Runs)],
         },
