@@ -22,6 +22,16 @@ pub(crate) struct Apart {
     pub(crate) decompress: f64,
 }
 
+impl Apart {
+    /// The better of two measurements.
+    pub(crate) fn best_with(self, other: Self) -> Self {
+        Self {
+            compress: self.compress.max(other.compress),
+            decompress: self.decompress.max(other.decompress),
+        }
+    }
+}
+
 /// Lets every thread compress and decompress `piece` on its own, all at the same time.
 pub(crate) fn measure(setup: &Setup, piece: &[u8]) -> Answer<Apart> {
     let barrier = Barrier::new(setup.threads);

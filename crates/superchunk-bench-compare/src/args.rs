@@ -28,6 +28,7 @@ superchunk-bench-compare [frame | nd | objects | tables] [options]
   --chunk 4096        kilobytes (KiB) of each chunk
   --kernels           the table of filter kernels as well; --kernels-only: nothing else
   --quick             8 MB samples and short races: less exact, minutes instead of quarter hours
+  --passes 3          measure every cell so many times, minutes apart, and keep the best of each side
   --summary           end with the geometric mean and the worst cell of each codec and filter
   --csv FILE          write all numbers to FILE
   --save              write them to docs/bench/<machine>/<date>.csv
@@ -51,6 +52,8 @@ pub(crate) struct Args {
     pub(crate) chunk: usize,
     /// Time for one race.
     pub(crate) budget: Duration,
+    /// How often every cell is measured; the best of each side counts.
+    pub(crate) passes: usize,
     pub(crate) kernels: bool,
     pub(crate) chunks: bool,
     pub(crate) frames: bool,
@@ -85,6 +88,7 @@ impl Args {
                 "--threads" => args.threads = numbers(&value()?)?,
                 "--sample" => args.sample = number::<usize>(&value()?)? << 20,
                 "--chunk" => args.chunk = (number::<usize>(&value()?)? << 10).max(1),
+                "--passes" => args.passes = number::<usize>(&value()?)?.max(1),
                 "--csv" => args.csv = Some(value()?.into()),
                 "frame" => (args.frames, args.chunks) = (true, false),
                 "nd" => (args.arrays, args.chunks) = (true, false),
@@ -142,6 +146,7 @@ impl Default for Args {
             sample: 16 << 20,
             chunk: 4 << 20,
             budget: Duration::from_millis(200),
+            passes: 1,
             kernels: false,
             chunks: true,
             frames: false,

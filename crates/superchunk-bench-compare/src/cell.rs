@@ -43,6 +43,29 @@ pub(crate) struct Cell {
     pub(crate) apart: Option<Apart>,
 }
 
+impl Cell {
+    /// The best of two measurements for each side.
+    pub(crate) fn best_with(&mut self, other: &Self) {
+        self.ours.best_with(&other.ours);
+        self.c.best_with(&other.c);
+        for (mine, other) in self.others.iter_mut().zip(&other.others) {
+            mine.best_with(other);
+        }
+        self.copy = self.copy.max(other.copy);
+        self.apart = self.apart.zip(other.apart).map(|(mine, other)| mine.best_with(other));
+    }
+}
+
+impl Numbers {
+    fn best_with(&mut self, other: &Self) {
+        self.compress = self.compress.max(other.compress);
+        self.decompress = self.decompress.max(other.decompress);
+        self.decompress_c = self.decompress_c.max(other.decompress_c);
+        self.read_us = self.read_us.min(other.read_us);
+        self.read_own_us = self.read_own_us.min(other.read_own_us);
+    }
+}
+
 struct Entrant<'a> {
     name: &'static str,
     side: Box<dyn Contestant + 'a>,

@@ -41,7 +41,7 @@ pub(crate) const FILTERS: [FilterChoice; 3] = [
 ];
 
 /// Everything a contestant must know before it starts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Setup {
     pub(crate) codec: CodecChoice,
     pub(crate) level: u8,

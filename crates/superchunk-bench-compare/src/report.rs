@@ -31,7 +31,8 @@ impl<'a> Report<'a> {
     /// Starts a report and prints its head.
     pub(crate) fn new(args: &'a Args, c_version: &str) -> Self {
         let mut csv = about(c_version);
-        let sample = format!("sample: {} bytes in chunks of {}", args.sample, args.chunk);
+        let Args { sample, chunk, passes, .. } = args;
+        let sample = format!("sample: {sample} bytes in chunks of {chunk}, best of {passes}");
         say(&sample);
         // Writing to a String cannot fail.
         let _ = writeln!(csv, "# {sample}");
@@ -52,25 +53,16 @@ impl<'a> Report<'a> {
         for other in &cell.others {
             say(&format!("{:>37} {}", other.name, against(&cell.ours, other)));
         }
-        let Setup { codec, level, filter, threads, .. } = setup;
-        for side in [&cell.ours, &cell.c].into_iter().chain(&cell.others) {
-            let Numbers { name, ratio, compress, decompress, decompress_c, .. } = side;
-            let (read, own) = (side.read_us, side.read_own_us);
-            let copy = cell.copy;
-            let _ = writeln!(
-                self.csv,
-                "{dataset},{},{level},{},{threads},{name},{ratio:.4},{compress:.1},\
-                 {decompress:.1},{decompress_c:.1},{read:.3},{copy:.0},{own:.3}",
-                codec.name, filter.name
-            );
-        }
         self.summary.add(dataset, setup, cell);
     }
 
     /// Prints the summary and writes the files that were asked for.
-    pub(crate) fn finish(self) -> Result<(), String> {
+    pub(crate) fn finish(mut self) -> Result<(), String> {
         if self.args.summary {
             self.summary.print();
+        }
+        for (dataset, setup, cell) in self.summary.cells() {
+            write_rows(dataset, setup, cell, &mut self.csv);
         }
         if let Some(path) = &self.args.csv {
             write(path, &self.csv)?;
@@ -79,6 +71,22 @@ impl<'a> Report<'a> {
             write(&save_as(""), &self.csv)?;
         }
         if self.args.plot { plot(&self.csv) } else { Ok(()) }
+    }
+}
+
+/// Appends the rows of a cell, one for each side.
+fn write_rows(dataset: &str, setup: &Setup, cell: &Cell, csv: &mut String) {
+    let Setup { codec, level, filter, threads, .. } = setup;
+    for side in [&cell.ours, &cell.c].into_iter().chain(&cell.others) {
+        let Numbers { name, ratio, compress, decompress, decompress_c, .. } = side;
+        let (read, own) = (side.read_us, side.read_own_us);
+        let copy = cell.copy;
+        let _ = writeln!(
+            csv,
+            "{dataset},{},{level},{},{threads},{name},{ratio:.4},{compress:.1},\
+             {decompress:.1},{decompress_c:.1},{read:.3},{copy:.0},{own:.3}",
+            codec.name, filter.name
+        );
     }
 }
 
