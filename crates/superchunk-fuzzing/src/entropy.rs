@@ -52,6 +52,14 @@ fn decode_zlib(input: &mut Input<'_>) {
     let needed = needed.min(len);
     let partly = decoder.decompress_prefix(stream, &mut prefix, needed).is_ok();
     assert_prefix(decoded, partly, whole.get(..needed), prefix.get(..needed));
+
+    // Beside itself it is as right or wrong as alone.
+    let mut twice = [vec![0; len], vec![0; len]];
+    let both = twice.iter_mut().map(|dst| (stream, dst.as_mut_slice()));
+    assert_eq!(decoder.decompress_all(both, usize::MAX), decoded);
+    assert!(!decoded || twice.iter().all(|dst| *dst == whole));
+    let both = twice.iter_mut().map(|dst| (stream, dst.as_mut_slice()));
+    assert_eq!(decoder.decompress_all(both, needed), partly);
 }
 
 fn decode_zstd(input: &mut Input<'_>) {

@@ -4,10 +4,10 @@ use crate::Malformed;
 use crate::copy::copy_match_exact;
 use crate::inflate::bits::Bits;
 use crate::inflate::codes::Codes;
+use crate::inflate::stream::{Output, TOO_LONG};
 use crate::inflate::table::{
     END_OF_BLOCK, EXCEPTIONAL, Entry, LITERALS, Table, all_bits, base, bits_of_first, code_bits,
 };
-use crate::inflate::{Output, TOO_LONG};
 
 /// Decodes one literal or match. True at the end of the block.
 #[inline(never)]

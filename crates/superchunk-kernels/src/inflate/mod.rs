@@ -14,39 +14,36 @@
 //! from that far back.
 //!
 //! As for LZ4, two loops share the work: the *fast* one stops at the first symbol that is near an
-//! end or not plainly right, the *careful* one decodes that with every bound checked.
+//! end or not plainly right, the *careful* one decodes that with every bound checked. Several streams are decoded
+//! two at a time, see `two`.
 
 mod bits;
 mod careful;
 mod code;
 mod codes;
 mod fast;
+mod lane;
 mod pairs;
 #[cfg(target_arch = "x86_64")]
 mod repeat;
+mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
+mod two;
 
-use alloc::boxed::Box;
 use core::fmt;
 
 use crate::Malformed;
-use crate::adler32::adler32;
-use bits::Bits;
-use codes::Codes;
-
-const TOO_LONG: &str = "zlib stream is longer than its block";
+use stream::{Stream, Tables};
 
 /// Decodes zlib streams; keeps its tables between calls.
 ///
 /// The output depends on nothing but the arguments of the call.
 #[derive(Default)]
 pub struct Decoder {
-    /// The codes that never change, made when first used.
-    fixed: Option<Box<Codes>>,
-    /// Memory for the codes of a block.
-    own: Option<Box<Codes>>,
+    /// One for each stream that is decoded at a time.
+    tables: [Tables; 2],
 }
 
 impl fmt::Debug for Decoder {
@@ -81,129 +78,17 @@ impl Decoder {
         dst: &mut [u8],
         needed: usize,
     ) -> Result<(), Malformed> {
-        let needed = if needed < dst.len() { needed } else { usize::MAX };
-        let mut bits = Bits::new(src);
-        read_header(&mut bits)?;
-        let mut output = Output { dst, written: 0, needed, summed: 0, sum: 1 };
-        let mut last = false;
-        while !last && !output.is_enough() {
-            last = self.decode_block(&mut bits, &mut output)?;
-        }
-        if output.is_enough() {
-            return Ok(());
-        }
-        if output.written < output.dst.len() {
-            return Err(bits.malformed("zlib stream is shorter than its block"));
-        }
-        output.add_to_sum();
-        let stored = bits.take_bytes(4)?;
-        if stored != output.sum.to_be_bytes() {
-            return Err(bits.malformed("zlib stream has another checksum than its content"));
-        }
-        Ok(())
+        let [tables, _] = &mut self.tables;
+        Stream::begin(src, dst, needed)?.finish(tables)
     }
 
-    /// Decodes a block, or its begin when that is enough. True if it was the last one.
-    fn decode_block(&mut self, bits: &mut Bits, output: &mut Output) -> Result<bool, Malformed> {
-        bits.refill();
-        let last = bits.take(1)? == 1;
-        match bits.take(2)? {
-            0 => copy_stored(bits, output)?,
-            1 => {
-                let fixed = self.fixed.get_or_insert_with(|| Box::new(Codes::fixed()));
-                decode_symbols(fixed, bits, output)?;
-            }
-            2 => {
-                let own = self.own.get_or_insert_with(|| Box::new(Codes::new()));
-                own.read(bits)?;
-                decode_symbols(own, bits, output)?;
-            }
-            _ => return Err(bits.malformed("zlib stream has a block of unknown kind")),
-        }
-        Ok(last)
+    /// Decodes several streams, each as [`decompress_prefix`](Self::decompress_prefix) does, in less time than one after the other.
+    /// False when one of them is wrong: alone it then tells what is wrong with it.
+    pub fn decompress_all<'a>(
+        &mut self,
+        streams: impl Iterator<Item = (&'a [u8], &'a mut [u8])>,
+        needed: usize,
+    ) -> bool {
+        two::decompress(&mut self.tables, streams, needed).is_ok()
     }
-}
-
-/// What has been decoded.
-struct Output<'a> {
-    dst: &'a mut [u8],
-    /// At most `dst.len()`.
-    written: usize,
-    /// How many bytes are wanted.
-    needed: usize,
-    /// How many bytes `sum` is the checksum of.
-    summed: usize,
-    sum: u32,
-}
-
-impl Output<'_> {
-    /// The next `len` bytes, or `None` if there is no room for them.
-    fn take(&mut self, len: usize) -> Option<&mut [u8]> {
-        let bytes = self.dst.get_mut(self.written..)?.get_mut(..len)?;
-        self.written += len;
-        Some(bytes)
-    }
-
-    fn is_enough(&self) -> bool {
-        self.written >= self.needed
-    }
-
-    /// Adds to the checksum what was written since the last time, unless nobody will look at it.
-    fn add_to_sum(&mut self) {
-        if self.needed == usize::MAX {
-            let new = self.dst.get(self.summed..self.written).unwrap_or_default();
-            self.sum = adler32(self.sum, new);
-            self.summed = self.written;
-        }
-    }
-}
-
-/// The checksum is added to in pieces that are still in the fastest cache.
-const PIECE: usize = 16 << 10;
-
-fn read_header(bits: &mut Bits) -> Result<(), Malformed> {
-    let &[method, flags] = bits.take_bytes(2)? else {
-        return Err(bits.malformed(bits::CUT_SHORT));
-    };
-    let has_check = u16::from_be_bytes([method, flags]).is_multiple_of(31);
-    if !has_check || method & 15 != 8 || method >> 4 > 7 {
-        return Err(bits.malformed("zlib stream has no header that is known"));
-    }
-    if flags & 0x20 != 0 {
-        return Err(bits.malformed("zlib stream needs a preset dictionary"));
-    }
-    Ok(())
-}
-
-/// Copies a block of bytes as they are: their number and its complement come first.
-fn copy_stored(bits: &mut Bits, output: &mut Output) -> Result<(), Malformed> {
-    let &[low, high, not_low, not_high] = bits.take_bytes(4)? else {
-        return Err(bits.malformed(bits::CUT_SHORT));
-    };
-    if low != !not_low || high != !not_high {
-        return Err(bits.malformed("zlib stream has a stored block of unclear length"));
-    }
-    let len = usize::from(u16::from_le_bytes([low, high])).min(output.needed - output.written);
-    let from = bits.take_bytes(len)?;
-    let to = output.take(len).ok_or(bits.malformed(TOO_LONG))?;
-    to.copy_from_slice(from);
-    output.add_to_sum();
-    Ok(())
-}
-
-/// Decodes symbols up to the end of the block, or until there is enough.
-fn decode_symbols(codes: &Codes, bits: &mut Bits, output: &mut Output) -> Result<(), Malformed> {
-    while !output.is_enough() {
-        let piece = output.needed.min(output.written + PIECE);
-        if fast::decode(codes, bits, output, piece) {
-            break;
-        }
-        if output.written - output.summed >= PIECE {
-            output.add_to_sum();
-        }
-        if careful::decode_symbol(codes, bits, output)? {
-            break;
-        }
-    }
-    Ok(())
 }

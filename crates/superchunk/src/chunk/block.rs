@@ -33,7 +33,7 @@ impl StoredBlock<'_> {
         self.stream_count > 1
     }
 
-    fn stream_len(&self) -> Result<usize> {
+    pub(super) fn stream_len(&self) -> Result<usize> {
         let len = self.len / self.stream_count;
         if len > 0 && len * self.stream_count == self.len {
             return Ok(len);
@@ -138,6 +138,11 @@ impl<'a> BlockReader<'a> {
         }
         if self.pipeline.only_planes() == Some(block.stream_count) {
             let items = span.start / block.stream_count..span.end / block.stream_count;
+            if self.method.decodes_two_at_once()
+                && self.decode_planes_at_once(worker, block, items.clone(), dst)
+            {
+                return Ok(());
+            }
             return self.decode_planes(worker, &mut reader, stream_len, items, block.far, dst);
         }
         let mut streams = std::mem::take(&mut worker.streams);
@@ -230,16 +235,11 @@ impl<'a> BlockReader<'a> {
             };
             *plane = whole.get(items.clone()).unwrap_or_default();
         }
-        let planes = planes.get(..count).unwrap_or_default();
-        if far {
-            shuffle::unshuffle_planes_far(planes, dst);
-        } else {
-            shuffle::unshuffle_planes(planes, dst);
-        }
+        put_together(planes.get(..count).unwrap_or_default(), far, dst);
         Ok(())
     }
 
-    fn undo_filters(
+    pub(super) fn undo_filters(
         &self,
         worker: &mut Worker,
         filtered: &[u8],
@@ -249,6 +249,15 @@ impl<'a> BlockReader<'a> {
     ) -> Result<()> {
         let filtered = filtered.get(..dst.len()).unwrap_or(filtered);
         self.pipeline.backward(reference, far, filtered, dst, (&mut worker.a, &mut worker.b))
+    }
+}
+
+/// Items from the planes of their bytes.
+pub(super) fn put_together(planes: &[&[u8]], far: bool, dst: &mut [u8]) {
+    if far {
+        shuffle::unshuffle_planes_far(planes, dst);
+    } else {
+        shuffle::unshuffle_planes(planes, dst);
     }
 }
 

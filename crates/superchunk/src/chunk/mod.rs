@@ -27,6 +27,7 @@ mod splice;
 mod stream;
 mod targets;
 mod tune;
+mod two;
 mod vl;
 mod worker;
 

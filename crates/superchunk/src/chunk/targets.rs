@@ -10,6 +10,9 @@ use crate::error::Result;
 use crate::exec::Executor;
 use crate::filters::Reference;
 
+/// Blocks are decoded in pairs where each thread has so many of them: with fewer, one would wait for another.
+const PAIRS_A_THREAD: usize = 2;
+
 /// A part of a block and the place it goes to.
 pub(super) struct Target<'d> {
     pub(super) block: usize,
@@ -108,10 +111,46 @@ where
         reference: Reference<'_>,
         far: bool,
     ) -> Result<()> {
-        executor.for_each(workers, targets, |worker, _, target| {
-            target.outcome = self.decode_one(worker, target, reference, far);
-        });
+        if self.is_worth_pairs(targets, workers.len()) {
+            let mut pairs: Vec<_> = targets.chunks_mut(2).collect();
+            executor.for_each(workers, &mut pairs, |worker, _, pair| {
+                self.decode_pair(worker, pair, reference, far);
+            });
+        } else {
+            executor.for_each(workers, targets, |worker, _, target| {
+                target.outcome = self.decode_one(worker, target, reference, far);
+            });
+        }
         targets.iter_mut().try_for_each(|target| std::mem::replace(&mut target.outcome, Ok(())))
+    }
+
+    /// Whether two blocks at once are decoded in less time than one after the other, and there are enough for all threads.
+    fn is_worth_pairs(&self, targets: &[Target<'_>], threads: usize) -> bool {
+        let is_whole = |target: &Target<'_>| {
+            target.part == (0..self.layout.geometry().block_range(target.block).len())
+        };
+        self.reader.method.decodes_two_at_once()
+            && targets.len() >= PAIRS_A_THREAD * 2 * threads.max(1)
+            && targets.iter().all(is_whole)
+    }
+
+    fn decode_pair(
+        &self,
+        worker: &mut Worker,
+        pair: &mut [Target<'_>],
+        reference: Reference<'_>,
+        far: bool,
+    ) {
+        if let [a, b] = pair
+            && let Ok((_, first)) = self.stored(a.block, reference, far)
+            && let Ok((_, second)) = self.stored(b.block, reference, far)
+            && self.reader.decode_two(worker, [&first, &second], [a.dst, b.dst])
+        {
+            return;
+        }
+        for target in pair {
+            target.outcome = self.decode_one(worker, target, reference, far);
+        }
     }
 
     fn decode_one(
@@ -121,7 +160,22 @@ where
         reference: Reference<'_>,
         far: bool,
     ) -> Result<()> {
-        let number = target.block;
+        let (position, block) = self.stored(target.block, reference, far)?;
+        self.reader
+            .decode(worker, &block, target.part.clone(), target.dst)
+            .map_err(|error| error.moved_by(position))
+    }
+
+    /// A block as it is stored, and where.
+    fn stored<'r>(
+        &self,
+        number: usize,
+        reference: Reference<'r>,
+        far: bool,
+    ) -> Result<(usize, StoredBlock<'r>)>
+    where
+        'a: 'r,
+    {
         let (position, bytes) = (self.bytes_of)(number)?;
         let block = StoredBlock {
             bytes,
@@ -130,8 +184,6 @@ where
             reference: if number == 0 { Reference::Itself } else { reference },
             far,
         };
-        self.reader
-            .decode(worker, &block, target.part.clone(), target.dst)
-            .map_err(|error| error.moved_by(position))
+        Ok((position, block))
     }
 }

@@ -77,6 +77,15 @@ impl Method {
 }
 
 impl Method {
+    /// Whether several streams are decoded in less time together.
+    pub(crate) fn decodes_two_at_once(&self) -> bool {
+        match self {
+            #[cfg(feature = "zlib")]
+            Self::Zlib => true,
+            _ => false,
+        }
+    }
+
     /// Whether it takes longer to compress noise than to recognise it.
     fn is_thorough(&self) -> bool {
         match self {

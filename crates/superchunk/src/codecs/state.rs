@@ -126,6 +126,25 @@ impl CodecState {
         Ok(())
     }
 
+    /// Decompresses at least the first `needed` bytes of several streams, each of which fills its place, in less time than one
+    /// after the other; for methods that [can](Method::decodes_two_at_once). False when one of them is wrong.
+    #[cfg_attr(not(feature = "zlib"), allow(unused_variables, reason = "no other codec has that"))]
+    pub(crate) fn decompress_all<'a>(
+        &mut self,
+        method: &Method,
+        streams: impl Iterator<Item = (&'a [u8], &'a mut [u8])>,
+        needed: usize,
+    ) -> bool {
+        match method {
+            #[cfg(feature = "zlib")]
+            Method::Zlib => {
+                let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
+                zlib.decompress_all(streams, needed)
+            }
+            _ => false,
+        }
+    }
+
     /// Decompresses at least the bytes `wanted` of a stream that fills `dst`: no more than those, or than what
     /// precedes their end, where the codec can do so. All else is then unspecified and unchecked.
     pub(crate) fn decompress_wanted(

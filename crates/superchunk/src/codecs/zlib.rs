@@ -62,6 +62,15 @@ impl Zlib {
         self.decoder.decompress(src, dst)
     }
 
+    /// Expands several streams, each as [`Zlib::decompress_prefix`] does. False when one of them is wrong.
+    pub(crate) fn decompress_all<'a>(
+        &mut self,
+        streams: impl Iterator<Item = (&'a [u8], &'a mut [u8])>,
+        needed: usize,
+    ) -> bool {
+        self.decoder.decompress_all(streams, needed)
+    }
+
     /// Expands at least the first `needed` bytes of a stream that fills `dst`; what follows them is
     /// unspecified and unchecked.
     pub(crate) fn decompress_prefix(

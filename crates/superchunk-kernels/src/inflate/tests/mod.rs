@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::adler32::adler32;
 use naive::{Token, Writer, expand, inflate};
 
 /// `b"hello hello hello hello"` as classic zlib 1.2 writes it at level 6.
@@ -223,5 +224,63 @@ fn a_prefix_is_that_of_the_whole_and_needs_no_more_of_the_stream() {
         assert_eq!(decoder.decompress_prefix(half, &mut back, 1), Ok(()));
         assert_eq!(back[0], plain[0]);
         assert!(decoder.decompress_prefix(half, &mut back, len - 1).is_err());
+    }
+}
+
+/// Several streams and what they stand for, of lengths that differ.
+fn several(seed: u64, count: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let lengths = [1, 40, 700, 9000, 3000];
+    (0..count)
+        .map(|n| stream(seed + n, lengths[usize::try_from((seed + n) % 5).unwrap()]))
+        .collect()
+}
+
+/// Decodes them together; `None` when one is said to be wrong.
+fn together(streams: &[(Vec<u8>, Vec<u8>)], needed: usize) -> Option<Vec<Vec<u8>>> {
+    let mut back: Vec<_> = streams.iter().map(|(_, plain)| vec![0xee; plain.len()]).collect();
+    let places = streams.iter().zip(&mut back);
+    let places = places.map(|((packed, _), back)| (packed.as_slice(), back.as_mut_slice()));
+    Decoder::default().decompress_all(places, needed).then_some(back)
+}
+
+#[test]
+fn streams_decoded_together_are_what_they_are_alone() {
+    for seed in 0..60 {
+        for count in 0..6 {
+            let streams = several(seed, count);
+            let back = together(&streams, usize::MAX).unwrap();
+            let plain = streams.iter().map(|(_, plain)| plain);
+            assert!(plain.eq(&back), "{count} from seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn of_streams_decoded_together_a_prefix_is_enough() {
+    for seed in 0..20 {
+        let streams = several(seed, 5);
+        for needed in [0, 1, 500, 5000, 40_000] {
+            let back = together(&streams, needed).unwrap();
+            for ((_, plain), back) in streams.iter().zip(&back) {
+                let right = needed.min(plain.len());
+                assert!(back[..right] == plain[..right], "seed {seed}: {needed} bytes");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_wrong_stream_is_noticed_among_others() {
+    let good = several(3, 3);
+    let mut random = Random(5);
+    for _ in 0..3000 {
+        let mut streams = good.clone();
+        let which = random.below(3);
+        let (packed, plain) = &mut streams[which];
+        let bit = random.below(8 * packed.len());
+        packed[bit / 8] ^= 1 << (bit % 8);
+        let mut back = vec![0; plain.len()];
+        let is_right = Decoder::default().decompress(packed, &mut back).is_ok();
+        assert_eq!(together(&streams, usize::MAX).is_some(), is_right, "bit {bit} of {which}");
     }
 }
