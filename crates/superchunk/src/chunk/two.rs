@@ -137,7 +137,8 @@ fn gather(streams: &[Stream<'_>], decoded: &[u8], items: Range<usize>, far: bool
     put_together(&planes, far, dst);
 }
 
-#[cfg(all(test, feature = "zlib"))]
+#[cfg(feature = "zlib")]
+#[cfg(test)]
 mod tests {
     use crate::chunk::{Decoder, Encoder};
     use crate::exec::Executor;
