@@ -58,14 +58,14 @@ impl<'a> Stream<'a> {
     /// Decodes what is left, and compares the checksum.
     pub(super) fn finish(&mut self, tables: &mut Tables) -> Result<(), Malformed> {
         while let Some(codes) = self.next_symbols(tables)? {
-            while !self.output.is_enough() {
+            while !self.is_enough() {
                 if fast::decode(codes, self) || self.step(codes)? {
                     self.end_block();
                     break;
                 }
             }
         }
-        if self.output.is_enough() {
+        if self.is_enough() {
             return Ok(());
         }
         if self.output.written < self.output.dst.len() {
@@ -86,13 +86,13 @@ impl<'a> Stream<'a> {
         tables: &'t mut Tables,
     ) -> Result<Option<&'t Codes>, Malformed> {
         while self.place == Place::BetweenBlocks {
-            if self.last || self.output.is_enough() {
+            if self.last || self.is_enough() {
                 return Ok(None);
             }
             self.begin_block(tables)?;
         }
         let codes = if self.place == Place::Fixed { &tables.fixed } else { &tables.own };
-        Ok(codes.as_deref().filter(|_| !self.output.is_enough()))
+        Ok(codes.as_deref().filter(|_| !self.is_enough()))
     }
 
     fn begin_block(&mut self, tables: &mut Tables) -> Result<(), Malformed> {
@@ -120,6 +120,11 @@ impl<'a> Stream<'a> {
             self.output.add_to_sum();
         }
         careful::decode_symbol(codes, &mut self.bits, &mut self.output)
+    }
+
+    /// Whether all that is needed is there.
+    pub(super) fn is_enough(&self) -> bool {
+        self.output.is_enough()
     }
 
     /// The block is at its end.

@@ -41,7 +41,7 @@ enum Side {
     Right,
 }
 
-/// Decodes both streams until one of them is at its end, or so near to it that the loop for two has no room.
+/// Decodes both streams until there is enough of one of them, or it is at its end, or so near to it that the loop for two has no room.
 fn go_on(
     (left, left_tables): (&mut Stream<'_>, &mut Tables),
     (right, right_tables): (&mut Stream<'_>, &mut Tables),
@@ -51,10 +51,10 @@ fn go_on(
         let Some(right_codes) = right.next_symbols(right_tables)? else { return Ok(Side::Right) };
         let mut ended = false;
         while !ended {
-            if !fast::has_room(left) {
+            if left.is_enough() || !fast::has_room(left) {
                 return Ok(Side::Left);
             }
-            if !fast::has_room(right) {
+            if right.is_enough() || !fast::has_room(right) {
                 return Ok(Side::Right);
             }
             let [a, b] = fast::decode_both((left_codes, &mut *left), (right_codes, &mut *right));

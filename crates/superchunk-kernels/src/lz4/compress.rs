@@ -61,6 +61,30 @@ impl Encoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Option<usize> {
+        self.encode(acceleration, SHORT_INPUT, dict, src, dst)
+    }
+
+    /// Encodes like [`compress`](Self::compress), but inputs of up to 64 KiB as longer ones: only matches of 5 bytes are
+    /// looked for, which takes less time, and less to decode.
+    pub fn compress_as_long(
+        &mut self,
+        acceleration: u32,
+        dict: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Option<usize> {
+        self.encode(acceleration, 0, dict, src, dst)
+    }
+
+    /// `short` is the most that counts as a short input.
+    fn encode(
+        &mut self,
+        acceleration: u32,
+        short: usize,
+        dict: &[u8],
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Option<usize> {
         let (input, start) = with_history(dict, src, &mut self.joined);
         let mut block = Block::new(dst);
         let mut anchor = start;
@@ -73,7 +97,7 @@ impl Encoder {
             // SAFETY: more than `MATCH_MARGIN` bytes follow `start`; the table is empty; only
             // inputs of up to 65 536 bytes are short.
             anchor = unsafe {
-                if input.len() <= SHORT_INPUT {
+                if input.len() <= short {
                     index_history::<4>(table, input, start);
                     encode::<4>(table, input, progress, &mut block)?
                 } else {

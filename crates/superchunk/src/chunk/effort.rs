@@ -8,7 +8,7 @@
 
 use superchunk_kernels::repetitions;
 
-use crate::codecs::{CodecState, Content, Light, Method, lighter};
+use crate::codecs::{CodecState, Content, Light, Manner, Method, lighter};
 use crate::error::Result;
 
 /// So many blocks at least share what is found out with the first of them.
@@ -28,11 +28,8 @@ const ROOM: usize = 64;
 /// What compresses the streams of a chunk.
 pub(super) struct Effort<'a> {
     pub(super) method: &'a Method,
-    /// 0 to 9.
-    pub(super) level: u8,
+    pub(super) manner: Manner,
     pub(super) dict: &'a [u8],
-    /// Whether filters were applied.
-    pub(super) filtered: bool,
 }
 
 /// What was found out with a stream of the first block of a group.
@@ -151,17 +148,17 @@ impl Effort<'_> {
                 return Ok(Some(result));
             }
         }
-        codec.compress(self.method, (self.level, self.filtered), self.dict, src, dst)
+        codec.compress(self.method, self.manner, self.dict, src, dst)
     }
 
     /// The lighter ways to compress one of the `streams` streams of a block, the lightest first.
     pub(super) fn lighter(&self, streams: usize) -> &'static [Light] {
-        let content = match (streams, self.filtered) {
+        let content = match (streams, self.manner.filtered) {
             (2.., _) => Content::Plane,
             (_, true) => Content::Filtered,
             (_, false) => Content::Plain,
         };
-        lighter(self.method, self.level, content)
+        lighter(self.method, self.manner.level, content)
     }
 }
 

@@ -10,7 +10,7 @@ use super::line::Line;
 use super::special;
 use super::tune::{self, Cut};
 use super::worker::{self, Worker};
-use crate::codecs::{CodecId, Method};
+use crate::codecs::{CodecId, Manner, Method};
 use crate::error::{Error, Result};
 use crate::filters::{Pipeline, Reference, Setting, Slot, Slots};
 use crate::options::{ChunkFormat, CompressOptions};
@@ -177,7 +177,8 @@ impl Encoder {
         let geometry = Geometry::new(src.len(), cut.blocksize);
         let count = geometry.block_count();
         let reference = self.delta_reference(src, geometry)?;
-        let writer = block_writer(&self.options, &self.pipeline, &self.method, dict);
+        let manner = manner_of(&self.options, &self.pipeline, src.len());
+        let writer = block_writer(&self.options, &self.pipeline, &self.method, manner, dict);
         let plain_blocks = PlainBlocks { src, geometry, streams: streams_of(&self.options, cut) };
         let block_at = |block: usize| plain_blocks.at(block, reference.as_deref());
         let executor = &self.options.executor;
@@ -273,11 +274,18 @@ pub(super) fn block_writer<'a>(
     options: &CompressOptions,
     pipeline: &'a Pipeline,
     method: &'a Method,
+    manner: Manner,
     dict: &'a [u8],
 ) -> BlockWriter<'a> {
     let runs_allowed = options.format == ChunkFormat::Blosc2;
-    let effort = Effort { method, level: options.level, dict, filtered: !pipeline.reads_as_is() };
+    let effort = Effort { method, manner, dict };
     BlockWriter { pipeline, effort, runs_allowed }
+}
+
+/// How an encoder with these parts compresses the streams of `nbytes`.
+pub(super) fn manner_of(options: &CompressOptions, pipeline: &Pipeline, nbytes: usize) -> Manner {
+    let (level, filtered) = (options.level, !pipeline.reads_as_is());
+    Manner { level, filtered, as_long: tune::has_pieces(options, nbytes) }
 }
 
 /// The streams of a full block.

@@ -165,8 +165,7 @@ impl Task<'_> {
 
 fn try_full(codec: &mut CodecState, effort: &Effort<'_>, src: &[u8], to: &mut Tried) -> Result<()> {
     let dst = scratch(&mut to.bytes, longest_coded(src.len()));
-    let level = (effort.level, effort.filtered);
-    to.len = codec.compress(effort.method, level, effort.dict, src, dst)?;
+    to.len = codec.compress(effort.method, effort.manner, effort.dict, src, dst)?;
     Ok(())
 }
 

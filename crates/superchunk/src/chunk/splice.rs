@@ -10,7 +10,7 @@
 //! are named once for all blocks. Blocks that differ from the first one (delta) and blocks with a
 //! dictionary stand in relation to others, and are encoded anew.
 
-use super::encode::{Encoder, PlainBlocks, block_writer, put_i32, streams_of};
+use super::encode::{Encoder, PlainBlocks, block_writer, manner_of, put_i32, streams_of};
 use super::header::{Content, Header};
 use super::layout::Layout;
 use super::{tune, worker};
@@ -40,7 +40,8 @@ impl Encoder {
             return Ok(false);
         }
         let layout = Layout::parse(&header, old)?.with_extents()?;
-        let writer = block_writer(&self.options, &self.pipeline, &self.method, &[]);
+        let manner = manner_of(&self.options, &self.pipeline, src.len());
+        let writer = block_writer(&self.options, &self.pipeline, &self.method, manner, &[]);
         let streams = streams_of(&self.options, tune::cut(&self.options, src.len()));
         let blocks = PlainBlocks { src, geometry: header.geometry(), streams };
         let [worker, ..] = worker::at_least(&mut self.workers, 1) else { return Ok(false) };

@@ -8,8 +8,8 @@
 //!   smaller, and those that are noise are stored and read at the speed of a copy. Zstd above level 5
 //!   was measured too: it finds more in whole blocks, in less time. So do all other codecs in planes of
 //!   bits, and LZ4HC and Zlib at low levels: their short blocks show them planes that repeat each other.
-//! - Blocks of BloscLZ, and split ones of LZ4 from level 8 on and of Zlib at level 1, are shorter: they take no more bytes
-//!   than those of the reference, or 0.3 % more, but stay in the cache, several threads share a chunk, and a few items
+//! - Blocks of BloscLZ, and split ones of LZ4 from level 7 on and of Zlib at level 1, are shorter: they take no more bytes
+//!   than those of the reference, or 0.5 % more, but stay in the cache, several threads share a chunk, and a few items
 //!   are read from less. All others are left alone: shorter ones are 1 to 7 % larger.
 
 use crate::options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
@@ -27,9 +27,15 @@ const BLOSCLZ_BLOCKS: [usize; 10] = [8, 16, 32, 32, 32, 32, 64, 64, 64, 64];
 /// Streams of a split block, in KiB, by level.
 const SPLIT_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 64, 128, 256, 256];
 const LZ4_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 64, 128, 128, 128];
+/// The same from [`PIECES`] on, but for single bytes.
+const LZ4_PIECE: usize = 64 * KIB;
+/// So many full blocks of pieces there must be: the rest behind them is not split, which shall not be felt.
+const ENOUGH_PIECES: usize = 4;
 const LZ4HC_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 128, 128, 128, 256];
 const BLOSCLZ_STREAMS: [usize; 10] = [16, 16, 16, 16, 32, 32, 32, 64, 64, 128];
 const ZLIB_1_STREAM: usize = 16 * KIB;
+/// From this level on LZ4 cuts the streams of the reference into pieces.
+const PIECES: u8 = 7;
 /// From this level on the blocks of LZ4HC and Zlib in the reference are long enough for planes of bits, and those of Zlib for any.
 const LONG_PLANES: u8 = 4;
 /// The shortest where the reference has none: what a stream costs beside its content would be felt in less.
@@ -59,16 +65,17 @@ fn blosc2_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
         return blocksize;
     }
     if options.level > 0 && splits(options, options.item_size, nbytes) {
-        return split_blocksize(options);
+        return split_blocksize(options, nbytes);
     }
     unsplit_blocksize(options, nbytes)
 }
 
 /// The planes of a block: so many KiB each, or as long together as the one stream of the reference.
-fn split_blocksize(options: &CompressOptions) -> usize {
+fn split_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
     let (level, item_size) = (options.level, options.item_size);
     let stream = match options.codec {
         Codec::BloscLz => by_level(&BLOSCLZ_STREAMS, level),
+        Codec::Lz4 if has_pieces(options, nbytes) => LZ4_PIECE,
         Codec::Lz4 => by_level(&LZ4_STREAMS, level),
         Codec::Lz4Hc if options.filters.contains(&Filter::Shuffle) => {
             by_level(&LZ4HC_STREAMS, level)
@@ -81,6 +88,18 @@ fn split_blocksize(options: &CompressOptions) -> usize {
         _ => by_level(&SPLIT_STREAMS, level),
     };
     stream.saturating_mul(item_size).clamp(32 * KIB, 4 * KIB * KIB)
+}
+
+/// Whether the streams of an input are pieces of those of the reference. They are still searched as if they were whole: in so short ones
+/// LZ4 would find matches of 4 bytes, which make them smaller, but take several times as long both ways.
+pub(super) fn has_pieces(options: &CompressOptions, nbytes: usize) -> bool {
+    options.codec == Codec::Lz4
+        && options.level >= PIECES
+        && options.item_size > 1
+        && options.block_size.is_none()
+        && options.format == ChunkFormat::Blosc2
+        && splits(options, options.item_size, nbytes)
+        && nbytes / options.item_size >= ENOUGH_PIECES * LZ4_PIECE
 }
 
 fn blosc1_blocksize(options: &CompressOptions, nbytes: usize) -> usize {
@@ -188,7 +207,13 @@ mod tests {
             cut_of(Codec::BloscLz, 5, 8, 4 * MIB),
             Cut { blocksize: 256 << 10, split: true }
         );
-        assert_eq!(cut_of(Codec::Lz4, 9, 8, 9 * MIB), Cut { blocksize: MIB, split: true });
+        for level in 7..=9 {
+            let of_level = |item_size, nbytes| cut_of(Codec::Lz4, level, item_size, nbytes);
+            assert_eq!(of_level(8, 9 * MIB), Cut { blocksize: 512 << 10, split: true });
+            assert_eq!(of_level(1, 9 * MIB), Cut { blocksize: 128 << 10, split: true });
+            // With few of them they would leave a rest that is not split.
+            assert_eq!(of_level(8, 700 << 10).blocksize, 700 << 10);
+        }
         for filters in [&[][..], &[Filter::BitShuffle]] {
             let options = CompressOptions::new(8).with_codec(Codec::BloscLz).with_level(9);
             let options = options.with_filters(filters.to_vec());

@@ -15,7 +15,7 @@ use super::block::{BlockReader, BlockWriter};
 use super::decode::Decoder;
 use super::dict;
 use super::effort::Effort;
-use super::encode::{Encoder, put_i32};
+use super::encode::{Encoder, manner_of, put_i32};
 use super::header::{Content, Header, VERSION_VL};
 use super::layout::{MAX_DICTIONARY, bstarts_end, dictionary};
 use super::line::Line;
@@ -70,9 +70,8 @@ impl Encoder {
             pipeline: &self.pipeline,
             effort: Effort {
                 method: &self.method,
-                level: self.options.level,
+                manner: manner_of(&self.options, &self.pipeline, 0),
                 dict: &dict,
-                filtered: !self.pipeline.reads_as_is(),
             },
             runs_allowed: false,
         };
@@ -107,7 +106,7 @@ impl BlockWriter<'_> {
         let filtered = self.pipeline.forward(Reference::Itself, block, a, b)?;
         out.extend(wire::stored(block.len())?.to_le_bytes());
         let coded = scratch(streams, filtered.len() - 1);
-        let len = match self.effort.level {
+        let len = match self.effort.manner.level {
             0 => None,
             _ => self.effort.compress(None, codec, filtered, coded)?,
         };

@@ -16,7 +16,7 @@ mod zlib;
 mod zstd;
 
 pub(crate) use light::{Content, Light, lighter};
-pub(crate) use state::CodecState;
+pub(crate) use state::{CodecState, Manner};
 pub(crate) use train::pick_dictionary_content;
 pub(crate) use wire_id::CodecId;
 #[cfg(all(feature = "zlib", feature = "bloscpack"))]

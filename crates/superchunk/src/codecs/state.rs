@@ -7,6 +7,18 @@ use superchunk_kernels::{Wanted, blosclz, is_noise, lz4};
 use super::{Light, Method, ndlz};
 use crate::error::{Error, Result};
 
+/// How a stream is compressed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// 1 to 9.
+    pub(crate) level: u8,
+    /// Whether filters were applied.
+    #[cfg_attr(not(feature = "zlib"), allow(dead_code, reason = "Zlib alone asks for it"))]
+    pub(crate) filtered: bool,
+    /// Whether it is a piece of what is one stream in the reference: LZ4 then works as on the whole.
+    pub(crate) as_long: bool,
+}
+
 /// What one worker keeps between streams. Results never depend on it.
 #[derive(Default)]
 pub(crate) struct CodecState {
@@ -21,15 +33,11 @@ pub(crate) struct CodecState {
 
 impl CodecState {
     /// Compresses one stream; `None` when it does not fit `dst`, or is noise that a thorough codec
-    /// would spend its time on for nothing. `level` is 1 to 9; `filtered` tells whether filters were applied.
-    #[cfg_attr(
-        not(feature = "zlib"),
-        allow(unused_variables, reason = "Zlib alone asks whether filters were applied")
-    )]
+    /// would spend its time on for nothing.
     pub(crate) fn compress(
         &mut self,
         method: &Method,
-        (level, filtered): (u8, bool),
+        manner: Manner,
         dict: &[u8],
         src: &[u8],
         dst: &mut [u8],
@@ -37,11 +45,16 @@ impl CodecState {
         if method.is_thorough() && dict.is_empty() && is_noise(src) {
             return Ok(None);
         }
+        let level = manner.level;
         Ok(match method {
             Method::BloscLz => self.blosclz.get_or_insert_default().compress(level, src, dst),
             Method::Lz4 => {
                 let acceleration = u32::from(10u8.saturating_sub(level));
-                self.lz4.get_or_insert_default().compress(acceleration, dict, src, dst)
+                let lz4 = self.lz4.get_or_insert_default();
+                match manner.as_long {
+                    true => lz4.compress_as_long(acceleration, dict, src, dst),
+                    false => lz4.compress(acceleration, dict, src, dst),
+                }
             }
             Method::Lz4Hc => self.lz4hc.get_or_insert_default().compress(level, dict, src, dst),
             #[cfg(feature = "snappy")]
@@ -49,7 +62,7 @@ impl CodecState {
             #[cfg(feature = "zlib")]
             Method::Zlib => {
                 let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
-                match (level, filtered) {
+                match (level, manner.filtered) {
                     (1, true) => zlib.compress_lightly(Search::Quick, src, dst),
                     (1, false) => zlib.compress_lightly(Search::QuickRepetitions, src, dst),
                     _ => zlib.compress(level, src, dst),
