@@ -30,7 +30,7 @@ impl Shares {
     pub(super) fn of_counts(counts: &[u32; SYMBOLS], total: u32, max_log: u32) -> Self {
         let present = counts.iter().filter(|&&count| count > 0).count() as u32;
         // More shares than twice the symbols to be coded only make the description longer.
-        let useful = total.max(2).ilog2().saturating_sub(1);
+        let useful = total.max(2).ilog2().saturating_sub(3);
         let log = useful.max(present.ilog2() + 1).clamp(5, max_log);
         let mut shares = Shares { log, of: [0; SYMBOLS] };
         let size = 1_i32 << log;
