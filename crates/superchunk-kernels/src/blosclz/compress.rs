@@ -45,6 +45,10 @@ const PATIENCE: usize = 64;
 /// How many samples of a short input are looked at first.
 const SHORT_SAMPLES: usize = 8;
 
+/// Of a long one: a sample of so many bytes, as a power of two, and so many at most.
+const SAMPLE_OF: u32 = 12;
+const MOST_SAMPLES: usize = 16;
+
 /// Bytes of one sample.
 const SAMPLE: usize = 128;
 
@@ -58,8 +62,6 @@ struct Effort {
     short: usize,
     /// The output of a short input must be smaller by `len >> min_gain`: it takes time to decode.
     min_gain: u32,
-    /// How many samples of a long input are looked at first.
-    samples: usize,
 }
 
 /// A BloscLZ encoder. It owns the search table (16 KiB on the heap), which every call reuses.
@@ -87,10 +89,10 @@ impl Encoder {
             return None;
         }
         let effort = match level {
-            0..=3 => Effort { max_step: 16, min_len: 6, short: 1 << 16, min_gain: 5, samples: 16 },
-            4..=6 => Effort { max_step: 16, min_len: 6, short: 1 << 14, min_gain: 5, samples: 16 },
-            7..=8 => Effort { max_step: 16, min_len: 5, short: 1 << 14, min_gain: 6, samples: 16 },
-            _ => Effort { max_step: 8, min_len: 5, short: 1 << 14, min_gain: 6, samples: 32 },
+            0..=3 => Effort { max_step: 16, min_len: 6, short: 1 << 16, min_gain: 5 },
+            4..=6 => Effort { max_step: 16, min_len: 6, short: 1 << 14, min_gain: 5 },
+            7..=8 => Effort { max_step: 16, min_len: 5, short: 1 << 14, min_gain: 6 },
+            _ => Effort { max_step: 8, min_len: 5, short: 1 << 14, min_gain: 6 },
         };
         let base = self.reserve(src.len())?;
         let min_gain = if src.len() > effort.short { LONG_GAIN } else { effort.min_gain };
@@ -180,7 +182,8 @@ impl<const BYTES: u32> Search<'_, BYTES> {
     /// the whole takes longer than a quarter of its size is worth.
     fn promising(&mut self, effort: &Effort) -> bool {
         let is_short = self.src.len() <= effort.short;
-        let samples = if is_short { SHORT_SAMPLES } else { effort.samples };
+        let samples = if is_short { SHORT_SAMPLES } else { self.src.len() >> SAMPLE_OF };
+        let samples = samples.clamp(SHORT_SAMPLES, MOST_SAMPLES);
         let stride = self.src.len() / samples;
         if stride < 2 * SAMPLE {
             return true;
