@@ -214,7 +214,8 @@ mod tests {
         let line = "--codecs lz4,zstd --levels 5 --filters shuffle --threads 1,2 --datasets a_,e";
         let args = parse(line).unwrap().unwrap();
         assert_eq!(args.setups(8).len(), 4);
-        assert_eq!(args.datasets.len(), 3);
+        assert_eq!((args.datasets.len(), args.passes), (3, 1));
+        assert_eq!(parse("--passes 3").unwrap().unwrap().passes, 3);
     }
 
     #[test]

@@ -84,6 +84,36 @@ pub(crate) fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Numbers;
+    use crate::choice::{CODECS, FILTERS};
+
+    #[test]
+    fn of_several_passes_the_best_of_each_side_is_kept() {
+        let numbers = |compress, read_us| Numbers {
+            name: "a side",
+            ratio: 2.0,
+            compress,
+            decompress: 1.0,
+            decompress_c: 1.0,
+            read_us,
+            read_own_us: 1.0,
+        };
+        let cell = |ours, c, copy| Cell { ours, c, others: Vec::new(), copy, apart: None };
+        let setup =
+            Setup { codec: CODECS[0], level: 5, filter: FILTERS[0], item_size: 8, threads: 1 };
+        let mut summary = Summary::default();
+        summary.add("walk", &setup, cell(numbers(3.0, 9.0), numbers(5.0, 9.0), 7.0));
+        summary.add(
+            "walk",
+            &Setup { threads: 2, ..setup },
+            cell(numbers(1.0, 1.0), numbers(1.0, 1.0), 1.0),
+        );
+        summary.add("walk", &setup, cell(numbers(4.0, 8.0), numbers(2.0, 9.5), 6.0));
+        let [(_, _, one), (_, other, _)] = summary.cells() else { panic!("two cells") };
+        assert_eq!((one.ours.compress, one.c.compress, one.copy), (4.0, 5.0, 7.0));
+        assert_eq!((one.ours.read_us, one.c.read_us), (8.0, 9.0));
+        assert_eq!(other.threads, 2);
+    }
 
     #[test]
     fn the_mean_of_a_quotient_and_its_inverse_is_one() {
