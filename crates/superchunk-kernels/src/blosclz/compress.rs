@@ -45,9 +45,8 @@ const PATIENCE: usize = 64;
 /// How many samples of a short input are looked at first.
 const SHORT_SAMPLES: usize = 8;
 
-/// Of a long one: a sample of so many bytes, as a power of two, and so many at most.
-const SAMPLE_OF: u32 = 12;
-const MOST_SAMPLES: usize = 16;
+/// And of a long one: with fewer, blocks of noise in which little repeats itself are taken for more.
+const LONG_SAMPLES: usize = 16;
 
 /// Bytes of one sample.
 const SAMPLE: usize = 128;
@@ -182,8 +181,7 @@ impl<const BYTES: u32> Search<'_, BYTES> {
     /// the whole takes longer than a quarter of its size is worth.
     fn promising(&mut self, effort: &Effort) -> bool {
         let is_short = self.src.len() <= effort.short;
-        let samples = if is_short { SHORT_SAMPLES } else { self.src.len() >> SAMPLE_OF };
-        let samples = samples.clamp(SHORT_SAMPLES, MOST_SAMPLES);
+        let samples = if is_short { SHORT_SAMPLES } else { LONG_SAMPLES };
         let stride = self.src.len() / samples;
         if stride < 2 * SAMPLE {
             return true;

@@ -32,7 +32,7 @@ const LZ4_PIECE: usize = 64 * KIB;
 /// So many full blocks of pieces there must be: the rest behind them is not split, which shall not be felt.
 const ENOUGH_PIECES: usize = 4;
 const LZ4HC_STREAMS: [usize; 10] = [32, 32, 32, 32, 64, 64, 128, 128, 128, 256];
-const BLOSCLZ_STREAMS: [usize; 10] = [16, 16, 16, 16, 32, 32, 32, 32, 32, 32];
+const BLOSCLZ_STREAMS: [usize; 10] = [16, 16, 16, 16, 32, 32, 32, 64, 64, 64];
 const ZLIB_1_STREAM: usize = 16 * KIB;
 /// At this level LZ4 cuts the streams of the reference into pieces.
 const PIECES: u8 = 9;
@@ -207,7 +207,7 @@ mod tests {
             cut_of(Codec::BloscLz, 5, 8, 4 * MIB),
             Cut { blocksize: 256 << 10, split: true }
         );
-        assert_eq!(cut_of(Codec::BloscLz, 9, 4, 4 * MIB).blocksize, 128 << 10);
+        assert_eq!(cut_of(Codec::BloscLz, 9, 4, 4 * MIB).blocksize, 256 << 10);
         let lz4 = |item_size, nbytes| cut_of(Codec::Lz4, 9, item_size, nbytes);
         assert_eq!(lz4(8, 9 * MIB), Cut { blocksize: 512 << 10, split: true });
         assert_eq!(lz4(1, 9 * MIB), Cut { blocksize: 128 << 10, split: true });
