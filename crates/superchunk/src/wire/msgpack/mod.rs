@@ -126,7 +126,7 @@ impl Value {
     /// | extension | `{"$ext": [42, "00ff"]}` |
     /// | map whose keys are not all text and distinct, or that looks like one of these | `{"$map": [[1, "one"]]}` |
     ///
-    /// NaN and the infinities are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`. All else
+    /// NaN and the infinities are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`, as keys, too. All else
     /// [`from_json`](Value::from_json) restores as it was.
     #[must_use]
     pub fn to_json(&self) -> String {
