@@ -26,8 +26,9 @@ pub(crate) fn blosclz(input: &[u8]) {
         3 => {
             let acceleration = u32::from(input.byte());
             let mut encoder = lz4::Encoder::new();
-            let encode = |dict: &[u8], src: &[u8], dst: &mut [u8]| {
-                encoder.compress(acceleration, dict, src, dst)
+            let encode = |dict: &[u8], src: &[u8], dst: &mut [u8]| match acceleration % 2 {
+                0 => encoder.compress(acceleration / 2, dict, src, dst),
+                _ => encoder.compress_as_long(acceleration / 2, dict, src, dst),
             };
             round_trip(&mut input, encode, |d, s, out| lz4::decompress(d, s, out).is_ok(), true);
         }

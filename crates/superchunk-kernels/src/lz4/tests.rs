@@ -104,8 +104,9 @@ impl Random {
     }
 }
 
-/// Every way to encode, as one number: 1 to 9 are accelerations, from 11 on levels plus 10.
-const WAYS: [u8; 13] = [1, 2, 5, 9, 11, 12, 13, 14, 15, 17, 19, 20, 22];
+/// Every way to encode, as one number: 1 to 9 are accelerations, from 11 on levels plus 10, from 101 on accelerations plus
+/// 100 for inputs that are encoded as long ones.
+const WAYS: [u8; 15] = [1, 2, 5, 9, 11, 12, 13, 14, 15, 17, 19, 20, 22, 101, 105];
 
 struct Encoders(Encoder, HcEncoder);
 
@@ -115,10 +116,10 @@ impl Encoders {
     }
 
     fn run(&mut self, way: u8, dict: &[u8], src: &[u8], dst: &mut [u8]) -> Option<usize> {
-        if way < 10 {
-            self.0.compress(u32::from(way), dict, src, dst)
-        } else {
-            self.1.compress(way - 10, dict, src, dst)
+        match way {
+            0..10 => self.0.compress(u32::from(way), dict, src, dst),
+            10..100 => self.1.compress(way - 10, dict, src, dst),
+            _ => self.0.compress_as_long(u32::from(way - 100), dict, src, dst),
         }
     }
 
