@@ -29,6 +29,16 @@ impl Wanted {
         self.first.saturating_add(last).saturating_add(self.len)
     }
 
+    /// Copies the pieces of `output` one behind the other into `dst`, as far as both reach.
+    pub fn gather(&self, output: &[u8], dst: &mut [u8]) {
+        let places = dst.chunks_exact_mut(self.len.max(1)).zip(self.pieces());
+        for (to, piece) in places.filter(|_| self.len > 0) {
+            if let Some(from) = output.get(piece) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+
     /// Where the pieces are.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Range<usize>> {
         let Self { first, len, step, count } = *self;
@@ -42,6 +52,18 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_are_gathered_as_far_as_there_are_any() {
+        let wanted = Wanted { first: 1, len: 2, step: 3, count: 3 };
+        let mut dst = [9; 8];
+        wanted.gather(&[0, 1, 2, 3, 4, 5, 6, 7, 8], &mut dst);
+        assert_eq!(dst, [1, 2, 4, 5, 7, 8, 9, 9]);
+        wanted.gather(&[5; 5], &mut dst);
+        assert_eq!(dst, [5, 5, 4, 5, 7, 8, 9, 9]);
+        Wanted::range(4..4).gather(&[0; 9], &mut dst);
+        assert_eq!(dst, [5, 5, 4, 5, 7, 8, 9, 9]);
+    }
 
     #[test]
     fn the_end_of_what_is_wanted_is_told_without_overflow() {

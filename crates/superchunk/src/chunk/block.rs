@@ -29,7 +29,7 @@ pub(super) struct StoredBlock<'a> {
 }
 
 impl StoredBlock<'_> {
-    fn is_split(&self) -> bool {
+    pub(super) fn is_split(&self) -> bool {
         self.stream_count > 1
     }
 
@@ -96,10 +96,10 @@ impl<'a> BlockReader<'a> {
         dst: &mut [u8],
     ) -> Result<()> {
         let stream_len = block.stream_len()?;
-        if !block.is_split() && self.decode_piece(worker, block, &part, dst)? {
+        let is_planes = block.is_split() && self.pipeline.only_planes() == Some(block.stream_count);
+        if !is_planes && self.decode_piece(worker, block, &part, dst)? {
             return Ok(());
         }
-        let is_planes = block.is_split() && self.pipeline.only_planes() == Some(block.stream_count);
         // Items can be put together one by one from planes; all else needs the whole block.
         let span = if is_planes { block.whole_items(&part) } else { 0..block.len };
         let needed = part.end;
@@ -138,9 +138,7 @@ impl<'a> BlockReader<'a> {
         }
         if self.pipeline.only_planes() == Some(block.stream_count) {
             let items = span.start / block.stream_count..span.end / block.stream_count;
-            if self.method.decodes_two_at_once()
-                && self.decode_planes_at_once(worker, block, items.clone(), dst)
-            {
+            if self.decode_planes_at_once(worker, block, items.clone(), dst) {
                 return Ok(());
             }
             return self.decode_planes(worker, &mut reader, stream_len, items, block.far, dst);

@@ -1,4 +1,4 @@
-//! A small part of a block that is one stream: no more is decoded, moved and unshuffled than it needs.
+//! A small part of a block that is one stream, or rows of bits in several: no more is decoded, moved and unshuffled than it needs.
 
 use std::ops::Range;
 
@@ -7,8 +7,9 @@ use superchunk_kernels::Wanted;
 use super::block::{BlockReader, StoredBlock};
 use super::stream::Stream;
 use super::worker::Worker;
+use crate::codecs::CodecState;
 use crate::error::Result;
-use crate::filters::{Rows, scratch};
+use crate::filters::scratch;
 use crate::wire::Reader;
 
 /// A part that is a larger share of its block is decoded with the whole of it.
@@ -27,37 +28,43 @@ impl BlockReader<'_> {
         if part.len() > block.len / SMALL_SHARE {
             return Ok(false);
         }
-        if self.pipeline.reads_as_is() {
-            let stream = self.only_stream(block)?;
-            return self.copy_piece(worker, stream, block.len, part, dst).map(|()| true);
+        if self.pipeline.reads_as_is() && !block.is_split() {
+            return self.copy_piece(worker, block, part, dst).map(|()| true);
         }
         let Some(rows) = self.pipeline.only_rows(block.len) else { return Ok(false) };
         let Some(columns) = rows.columns_of(part) else { return Ok(false) };
-        let stream = self.only_stream(block)?;
-        self.undo_piece(worker, stream, block.len, (&rows, columns), part, dst).map(|()| true)
+        let Some(wanted) = rows.wanted(&columns, block.stream_count, block.stream_len()?) else {
+            return Ok(false);
+        };
+        let plain = rows.plain(&columns);
+        let Worker { codec, streams, a, block: buffer, .. } = worker;
+        let gathered = scratch(a, plain.len());
+        self.gather((codec, streams), block, &wanted, gathered)?;
+        let decoded = scratch(buffer, plain.len());
+        rows.undo(gathered, decoded)?;
+        if let Some(piece) = decoded.get(part.start - plain.start..part.end - plain.start) {
+            dst.copy_from_slice(piece);
+        }
+        Ok(true)
     }
 
-    fn only_stream<'s>(&self, block: &StoredBlock<'s>) -> Result<Stream<'s>> {
-        Stream::parse(&mut Reader::new("chunk", block.bytes), block.len, self.runs_allowed)
-    }
-
-    /// A piece of a stream of `len` bytes that no filter has touched.
+    /// A piece of a block that is one stream, which no filter has touched.
     fn copy_piece(
         &self,
         worker: &mut Worker,
-        stream: Stream<'_>,
-        len: usize,
+        block: &StoredBlock<'_>,
         part: &Range<usize>,
         dst: &mut [u8],
     ) -> Result<()> {
-        let plain = match stream {
+        let mut reader = Reader::new("chunk", block.bytes);
+        let plain = match Stream::parse(&mut reader, block.len, self.runs_allowed)? {
             Stream::Raw(bytes) => bytes,
             Stream::Run(value) => {
                 dst.fill(value);
                 return Ok(());
             }
-            Stream::Coded(..) => {
-                let plain = scratch(&mut worker.streams, len);
+            stream => {
+                let plain = scratch(&mut worker.streams, block.len);
                 let codec = &mut worker.codec;
                 let wanted = Wanted::range(part.clone());
                 stream.decode_wanted(codec, &self.method, self.dict, plain, &wanted)?;
@@ -70,30 +77,30 @@ impl BlockReader<'_> {
         Ok(())
     }
 
-    /// A piece of a stream of `len` bytes that holds rows.
-    fn undo_piece(
+    /// Puts what is `wanted` of every stream one behind the other into `dst`.
+    fn gather(
         &self,
-        worker: &mut Worker,
-        stream: Stream<'_>,
-        len: usize,
-        (rows, columns): (&Rows<'_>, Range<usize>),
-        part: &Range<usize>,
+        (codec, buffer): (&mut CodecState, &mut Vec<u8>),
+        block: &StoredBlock<'_>,
+        wanted: &Wanted,
         dst: &mut [u8],
     ) -> Result<()> {
-        let shuffled = match stream {
-            Stream::Raw(bytes) => bytes,
-            _ => {
-                let (codec, wanted) = (&mut worker.codec, rows.wanted(&columns));
-                let shuffled = scratch(&mut worker.streams, len);
-                stream.decode_wanted(codec, &self.method, self.dict, shuffled, &wanted)?;
-                shuffled
+        let len = block.stream_len()?;
+        let decoded = scratch(buffer, block.len);
+        let is_decoded = self.decode_at_once(codec, block, wanted.end(), decoded).is_some();
+        let mut reader = Reader::new("chunk", block.bytes);
+        let pieces = dst.chunks_exact_mut((dst.len() / block.stream_count).max(1));
+        for (pieces, place) in pieces.zip(decoded.chunks_exact_mut(len)) {
+            match Stream::parse(&mut reader, len, self.runs_allowed)? {
+                Stream::Raw(bytes) => wanted.gather(bytes, pieces),
+                Stream::Run(value) => pieces.fill(value),
+                stream => {
+                    if !is_decoded {
+                        stream.decode_wanted(codec, &self.method, self.dict, place, wanted)?;
+                    }
+                    wanted.gather(place, pieces);
+                }
             }
-        };
-        let plain = rows.plain(&columns);
-        let decoded = scratch(&mut worker.block, plain.len());
-        rows.undo(shuffled, &columns, &mut worker.a, decoded)?;
-        if let Some(piece) = decoded.get(part.start - plain.start..part.end - plain.start) {
-            dst.copy_from_slice(piece);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::block::{BlockReader, StoredBlock, put_together};
 use super::stream::Stream;
 use super::worker::Worker;
+use crate::codecs::CodecState;
 use crate::error::Result;
 use crate::filters::scratch;
 use crate::wire::Reader;
@@ -30,13 +31,13 @@ impl BlockReader<'_> {
         }
         if self.pipeline.reads_as_is() {
             let places = in_turns((&a_streams, a_dst), (&b_streams, b_dst));
-            return self.decode_all(worker, places, false, usize::MAX);
+            return self.decode_all(&mut worker.codec, places, false, usize::MAX);
         }
         let is_gathered = self.pipeline.only_planes() == Some(a_streams.len());
         let mut buffer = std::mem::take(&mut worker.streams);
         let (a_decoded, b_decoded) = scratch(&mut buffer, a.len + b.len).split_at_mut(a.len);
         let places = in_turns((&a_streams, &mut *a_decoded), (&b_streams, &mut *b_decoded));
-        let mut is_done = self.decode_all(worker, places, is_gathered, usize::MAX);
+        let mut is_done = self.decode_all(&mut worker.codec, places, is_gathered, usize::MAX);
         let blocks = [(a, &a_streams, &*a_decoded, a_dst), (b, &b_streams, &*b_decoded, b_dst)];
         for (block, streams, decoded, dst) in blocks {
             if !is_done {
@@ -61,15 +62,29 @@ impl BlockReader<'_> {
         items: Range<usize>,
         dst: &mut [u8],
     ) -> bool {
-        let Ok(streams) = self.streams_of(block) else { return false };
-        let mut buffer = std::mem::take(&mut worker.streams);
-        let decoded = scratch(&mut buffer, block.len);
-        let is_done = self.decode_all(worker, places(&streams, decoded), true, items.end);
-        if is_done {
-            gather(&streams, decoded, items, block.far, dst);
+        let Worker { codec, streams: buffer, .. } = worker;
+        let decoded = scratch(buffer, block.len);
+        let streams = self.decode_at_once(codec, block, items.end, decoded);
+        if let Some(streams) = &streams {
+            gather(streams, decoded, items, block.far, dst);
         }
-        worker.streams = buffer;
-        is_done
+        streams.is_some()
+    }
+
+    /// Decodes at least the first `needed` bytes of every stream of a block, but for those that are raw, to its place in
+    /// `decoded`. `None` when that cannot be done, or one after the other is as quick.
+    pub(super) fn decode_at_once<'s>(
+        &self,
+        codec: &mut CodecState,
+        block: &StoredBlock<'s>,
+        needed: usize,
+        decoded: &mut [u8],
+    ) -> Option<Vec<Stream<'s>>> {
+        if !self.method.decodes_two_at_once() || !block.is_split() {
+            return None;
+        }
+        let streams = self.streams_of(block).ok()?;
+        self.decode_all(codec, places(&streams, decoded), true, needed).then_some(streams)
     }
 
     fn streams_of<'s>(&self, block: &StoredBlock<'s>) -> Result<Vec<Stream<'s>>> {
@@ -83,7 +98,7 @@ impl BlockReader<'_> {
     /// are to be [gathered](gather).
     fn decode_all<'s, 'd>(
         &self,
-        worker: &mut Worker,
+        codec: &mut CodecState,
         places: impl Iterator<Item = (Stream<'s>, &'d mut [u8])>,
         is_gathered: bool,
         needed: usize,
@@ -104,7 +119,7 @@ impl BlockReader<'_> {
                 None
             }
         });
-        worker.codec.decompress_all(&self.method, coded, needed)
+        codec.decompress_all(&self.method, coded, needed)
     }
 }
 

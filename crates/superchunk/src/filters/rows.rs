@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use superchunk_kernels::Wanted;
 
+use super::Reference;
 use super::step::Step;
-use super::{Reference, scratch};
 use crate::error::Result;
 
 /// A shuffled block as rows. A column of them is as many plain bytes as there are rows.
@@ -39,9 +39,22 @@ impl<'p> Rows<'p> {
         (end <= self.columns).then_some(part.start / self.count..end)
     }
 
-    /// The bytes of the shuffled block that hold these columns.
-    pub(crate) fn wanted(&self, columns: &Range<usize>) -> Wanted {
-        Wanted { first: columns.start, len: columns.len(), step: self.columns, count: self.count }
+    /// Which bytes of each of the `streams` that the shuffled block is cut into, of `len` bytes, hold these columns; `None` when a
+    /// stream has more than whole rows.
+    pub(crate) fn wanted(
+        &self,
+        columns: &Range<usize>,
+        streams: usize,
+        len: usize,
+    ) -> Option<Wanted> {
+        let count = self.count / streams.max(1);
+        let is_whole = count * streams == self.count && count * self.columns == len;
+        (streams == 1 || is_whole).then_some(Wanted {
+            first: columns.start,
+            len: columns.len(),
+            step: self.columns,
+            count,
+        })
     }
 
     /// The plain bytes of these columns.
@@ -49,21 +62,8 @@ impl<'p> Rows<'p> {
         columns.start * self.count..columns.end * self.count
     }
 
-    /// Undoes the shuffle of these columns into `dst`, which is as long as their plain bytes.
-    pub(crate) fn undo(
-        &self,
-        shuffled: &[u8],
-        columns: &Range<usize>,
-        gathered: &mut Vec<u8>,
-        dst: &mut [u8],
-    ) -> Result<()> {
-        let gathered = scratch(gathered, dst.len());
-        let rows = shuffled.chunks_exact(self.columns.max(1)).take(self.count);
-        for (row, part) in rows.zip(gathered.chunks_exact_mut(columns.len().max(1))) {
-            if let Some(bytes) = row.get(columns.clone()) {
-                part.copy_from_slice(bytes);
-            }
-        }
-        self.step.backward(Reference::Itself, gathered, dst)
+    /// Undoes the shuffle of columns, given one row behind the other, into `dst`, which is as long.
+    pub(crate) fn undo(&self, columns: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.step.backward(Reference::Itself, columns, dst)
     }
 }
