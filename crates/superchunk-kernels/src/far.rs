@@ -44,7 +44,7 @@ pub(crate) fn fence() {
 }
 
 /// A cache line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Copies in the same way. Other threads may read the output only behind a [`fence`].
 ///

@@ -115,6 +115,11 @@ fn lengths(item_size: usize) -> Vec<usize> {
             lengths.extend([whole - 1, whole + 7 * item_size]);
         }
     }
+    // Rows so long that tiles are wide, at several alignments.
+    if matches!(item_size, 4 | 8 | 16) {
+        let long = [2047, 2048, 2049, 4095, 4096, 4097, 4160, 4351, 4352, 4353];
+        lengths.extend(long.map(|columns| columns * 8 * item_size));
+    }
     lengths
 }
 

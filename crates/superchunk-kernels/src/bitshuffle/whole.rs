@@ -1,8 +1,9 @@
 //! Rows to groups with AVX2, for the item sizes whose groups are whole registers: 4, 8 and 16.
 //!
-//! The method is that of [`super::tiles`], with all distances known to the compiler. A tile is one cache line of
-//! each row. The two lanes of a register are two neighbouring pieces of the same group, so that a register of the
-//! result is 32 bytes of the output.
+//! The method is that of [`super::tiles`], with all distances known to the compiler. A tile is one cache line of each row, or
+//! several of long rows: these mostly have a power of two of bytes, and all compete for the same few places of the first cache, so
+//! that it is best to be done with a line at once. The two lanes of a register are two neighbouring pieces of the same group, so
+//! that a register of the result is 32 bytes of the output.
 //!
 //! Groups are written in an order that no processor foresees, and mostly to memory that no cache holds: the places
 //! of the next tile are asked for while this one is made. Where the output is too large for the caches, the groups of a tile are
@@ -13,10 +14,10 @@ use core::mem::MaybeUninit;
 
 use super::columns;
 use super::lanes::{Lanes, transpose_bits, transpose_bytes};
-use crate::far;
+use crate::far::{self, LINE};
 
-/// Columns of a tile: a cache line of each row.
-const STEP: usize = 64;
+/// Columns of a narrow tile: a cache line of each row.
+const NARROW: usize = 64;
 
 /// Transposes rows back into whole groups of items. False when there are too few of them, or of another size, and
 /// nothing was done. With `FAR` they are written past the caches.
@@ -30,17 +31,18 @@ pub(super) unsafe fn bitunshuffle<const FAR: bool>(
     dst: &mut [u8],
 ) -> bool {
     let columns = columns(item_size, src.len().min(dst.len()));
-    if columns < STEP {
-        return false;
-    }
     let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
     // SAFETY: both slices hold as many columns of items of this size, and these fill a tile; the caller has AVX2.
     unsafe {
-        match item_size {
-            // A tile of these is too short a piece to be written past the caches: it takes a tenth longer.
-            4 => rows_to_groups::<4, false>(columns, src, dst),
-            8 => rows_to_groups::<8, FAR>(columns, src, dst),
-            16 => rows_to_groups::<16, FAR>(columns, src, dst),
+        match (item_size, columns) {
+            (_, ..NARROW) => return false,
+            // A narrow tile of these is too short a piece to be written past the caches: it takes a tenth longer.
+            (4, ..4096) => rows_to_groups::<4, NARROW, false>(columns, src, dst),
+            (4, _) => rows_to_groups::<4, 256, FAR>(columns, src, dst),
+            (8, ..4096) => rows_to_groups::<8, NARROW, FAR>(columns, src, dst),
+            (8, _) => rows_to_groups::<8, 256, FAR>(columns, src, dst),
+            (16, ..2048) => rows_to_groups::<16, NARROW, FAR>(columns, src, dst),
+            (16, _) => rows_to_groups::<16, 128, FAR>(columns, src, dst),
             _ => return false,
         }
     }
@@ -49,71 +51,81 @@ pub(super) unsafe fn bitunshuffle<const FAR: bool>(
 
 /// Byte `b` of the items that have the same number `k` in their groups is line `b` of `k`.
 #[repr(align(64))]
-struct Tile<const W: usize>([[[MaybeUninit<u8>; STEP]; W]; 8]);
+struct Tile<const W: usize, const STEP: usize>([[[MaybeUninit<u8>; STEP]; W]; 8]);
+
+impl<const W: usize, const STEP: usize> Tile<W, STEP> {
+    const fn new() -> Self {
+        Self([[[MaybeUninit::uninit(); STEP]; W]; 8])
+    }
+}
 
 /// # Safety
 /// The processor has AVX2; both pointers are valid for `columns` groups of items of `W` bytes, a tile at least.
 #[inline(always)]
-unsafe fn rows_to_groups<const W: usize, const FAR: bool>(
+unsafe fn rows_to_groups<const W: usize, const STEP: usize, const FAR: bool>(
     columns: usize,
     src: *const u8,
     dst: *mut u8,
 ) {
-    let mut tile = Tile([[[MaybeUninit::uninit(); STEP]; W]; 8]);
-    let mut groups = Tile([[[MaybeUninit::uninit(); STEP]; W]; 8]);
+    let (mut tile, mut groups) = (Tile::<W, STEP>::new(), Tile::<W, STEP>::new());
     let (lines, groups) = (tile.0.as_mut_ptr().cast(), groups.0.as_mut_ptr().cast());
     let len = STEP * 8 * W;
-    let mut start = 0;
-    while start < columns {
-        // The last tile takes columns already done, if it must.
+    // Wide tiles but the first and the last are whole lines of the cache, if the rows are.
+    let first = if STEP > NARROW { src.align_offset(LINE) % LINE } else { 0 };
+    let starts = (first..columns).step_by(STEP);
+    // The last tile takes columns already done, if it must, and so does the first.
+    for start in (first > 0).then_some(0).into_iter().chain(starts) {
         let column = start.min(columns - STEP);
         // SAFETY: the caller's promise: a tile begins at each column up to `columns - STEP`. Its groups are as long as its lines.
         unsafe {
             let to = dst.add(column * 8 * W);
             if FAR {
-                rows_to_lines::<W>(columns, src.add(column), lines, groups);
-                lines_to_groups::<W>(lines, groups);
+                rows_to_lines::<W, STEP, false>(columns, src.add(column), lines, to);
+                lines_to_groups::<W, STEP>(lines, groups);
                 far::copy(groups, to, len);
             } else {
-                rows_to_lines::<W>(columns, src.add(column), lines, to.wrapping_add(len));
-                lines_to_groups::<W>(lines, to);
+                let next = to.wrapping_add(len);
+                rows_to_lines::<W, STEP, true>(columns, src.add(column), lines, next);
+                lines_to_groups::<W, STEP>(lines, to);
             }
         }
-        start += STEP;
     }
     if FAR {
         far::fence();
     }
 }
 
-/// Fills the lines of a tile, and asks for the memory at `next`, which need not be valid, and for the next rows.
+/// Fills the lines of a tile; with `ASK` asks for the memory at `next`, which need not be valid. Processors foresee the rows of a wide
+/// tile; for those of the next narrow one they are asked.
 ///
 /// # Safety
 /// The processor has AVX2; `src` is valid for a tile's columns of `8 * W` rows that are `columns` apart, and `lines` for
 /// a tile's lines.
 #[inline(always)]
-unsafe fn rows_to_lines<const W: usize>(
+unsafe fn rows_to_lines<const W: usize, const STEP: usize, const ASK: bool>(
     columns: usize,
     src: *const u8,
     lines: *mut u8,
     next: *const u8,
 ) {
     for b in 0..W {
-        for half in [0, STEP / 2] {
+        for column in (0..STEP).step_by(__m256i::WIDTH) {
             // SAFETY: the caller's promise; line `i * W + b` is in the tile.
             unsafe {
-                let from = src.add(b * 8 * columns + half);
+                let from = src.add(b * 8 * columns + column);
                 let mut bits = [__m256i::zero(); 8];
                 for (i, bits) in bits.iter_mut().enumerate() {
                     *bits = __m256i::load(from.add(i * columns));
-                    __m256i::prefetch(match half {
-                        0 => next.wrapping_add((b * 8 + i) * STEP),
-                        _ => from.wrapping_add(i * columns + STEP / 2),
-                    });
+                    if ASK && column % LINE == 0 {
+                        __m256i::prefetch(next.wrapping_add((b * 8 + i) * STEP + column));
+                    }
+                    if STEP == NARROW && column % LINE != 0 {
+                        __m256i::prefetch(from.wrapping_add(i * columns + __m256i::WIDTH));
+                    }
                 }
                 transpose_bits(&mut bits);
                 for (i, bits) in bits.into_iter().enumerate() {
-                    bits.store(lines.add((i * W + b) * STEP + half));
+                    bits.store(lines.add((i * W + b) * STEP + column));
                 }
             }
         }
@@ -125,7 +137,7 @@ unsafe fn rows_to_lines<const W: usize>(
 /// # Safety
 /// The processor has AVX2; the lines of a tile were filled; `to` is valid for its groups.
 #[inline(always)]
-unsafe fn lines_to_groups<const W: usize>(lines: *const u8, to: *mut u8) {
+unsafe fn lines_to_groups<const W: usize, const STEP: usize>(lines: *const u8, to: *mut u8) {
     for column in (0..STEP).step_by(16) {
         for start in (0..8 * W).step_by(32) {
             // SAFETY: the caller's promise; 32 lines from `start` on are in the tile, and bytes in a group.
