@@ -54,7 +54,7 @@ fn print_means(threads: usize, cells: &[&Place]) {
     for (from, read) in reads {
         let sum: f64 = chosen.iter().map(|cell| read(cell)).sum();
         say(&format!(
-            "  {threads}T few items  {:>6.3}   aim 5 (arithmetic mean {:.3}), {from}",
+            "  {threads}T one item   {:>6.3}   aim 5 (arithmetic mean {:.3}), {from}",
             mean(read),
             sum / f64::max(1.0, chosen.len() as f64)
         ));

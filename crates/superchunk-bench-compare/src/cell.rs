@@ -11,8 +11,7 @@ use crate::contestant::{Answer, Contestant};
 use crate::ours::Ours;
 use crate::timing::{Ring, copy_seconds, race};
 
-/// Items in one small read, and such reads in one timing.
-const ITEMS_PER_READ: usize = 16;
+/// Reads of one item in one timing.
 const READS: usize = 32;
 
 /// The numbers of one contestant; speeds are in MB (10⁶ bytes) of plain data a second.
@@ -25,7 +24,7 @@ pub(crate) struct Numbers {
     pub(crate) decompress: f64,
     /// Decoding the chunks that C-Blosc2 wrote: the same bytes for everyone.
     pub(crate) decompress_c: f64,
-    /// Microseconds for one read of a few items from such a chunk.
+    /// Microseconds for reading one item of such a chunk.
     pub(crate) read_us: f64,
     /// The same from a chunk of its own.
     pub(crate) read_own_us: f64,
@@ -101,10 +100,10 @@ impl<'a> Entrant<'a> {
         Self { name, side: Box::new(side), chunks: Vec::new() }
     }
 
-    /// Reads items of a chunk, or of its own first one.
-    fn read(&mut self, chunk: Option<&Vec<u8>>, start: usize, items: &mut [u8]) -> Answer<()> {
+    /// Reads an item of a chunk, or of its own first one.
+    fn read(&mut self, chunk: Option<&Vec<u8>>, start: usize, item: &mut [u8]) -> Answer<()> {
         let chunk = chunk.or(self.chunks.first()).map(Vec::as_slice).unwrap_or_default();
-        self.side.items(chunk, start, items)
+        self.side.items(chunk, start, item)
     }
 }
 
@@ -196,7 +195,7 @@ fn time(
     Ok(Cell { ours, c, others, copy: speed(&copy_seconds(pieces, ring)?), apart })
 }
 
-/// Seconds that everyone needs for small reads from this chunk, or from its own one. The answers are
+/// Seconds that everyone needs for items of this chunk, or of its own one, read one by one. The answers are
 /// checked first.
 fn reads(
     entrants: &mut [Entrant<'_>],
@@ -205,20 +204,20 @@ fn reads(
     setup: &Setup,
 ) -> Answer<Vec<f64>> {
     let size = setup.item_size;
-    let span = (piece.len() / size).saturating_sub(ITEMS_PER_READ);
+    let items = piece.len() / size;
     // Spread by a step that shares no small factor with block sizes.
-    let starts: Vec<usize> = (0..READS).map(|n| n * 1_299_709 % span.max(1)).collect();
-    let mut items = vec![0; ITEMS_PER_READ.min(piece.len() / size) * size];
+    let starts: Vec<usize> = (0..READS).map(|n| n * 1_299_709 % items.max(1)).collect();
+    let mut item = vec![0; size.min(piece.len())];
     for entrant in entrants.iter_mut() {
         for start in &starts {
-            entrant.read(chunk, *start, &mut items)?;
-            if piece.get(start * size..start * size + items.len()) != Some(&items) {
-                return Err(format!("{} misreads items at {start}", entrant.name));
+            entrant.read(chunk, *start, &mut item)?;
+            if piece.get(start * size..start * size + item.len()) != Some(&item) {
+                return Err(format!("{} misreads item {start}", entrant.name));
             }
         }
     }
     race(entrants, 1, Duration::from_millis(20), Clock::of(setup.threads), |entrant, _, _| {
-        starts.iter().try_for_each(|start| entrant.read(chunk, *start, &mut items))
+        starts.iter().try_for_each(|start| entrant.read(chunk, *start, &mut item))
     })
 }
 

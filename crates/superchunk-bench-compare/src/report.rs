@@ -17,8 +17,8 @@ use crate::picture;
 use crate::summary::Summary;
 
 const COLUMNS: &str = "dataset,codec,level,filter,threads,implementation,ratio,compress_mb_s,\
-                       decompress_mb_s,decompress_c_chunks_mb_s,read_16_items_us,copy_mb_s,\
-                       read_16_items_own_us";
+                       decompress_mb_s,decompress_c_chunks_mb_s,read_item_us,copy_mb_s,\
+                       read_item_own_us";
 
 /// Collects the cells of a run.
 pub(crate) struct Report<'a> {
