@@ -38,12 +38,13 @@ impl Code {
     /// with none, may do without: encoders write those for distances that are all equal or unused.
     #[expect(clippy::indexing_slicing, reason = "lengths are masked to 4 bits")]
     pub(super) fn new(lengths: &[u8], symbols: &[Entry]) -> Result<Self, NotACode> {
-        let mut counts = [0_u16; LONGEST + 1];
-        for &length in lengths {
-            counts[usize::from(length & 15)] += 1;
-        }
+        // Literals come first.
+        let count_of_literals = symbols.partition_point(|symbol| symbol & LITERALS != 0);
+        let (of_literals, others) = lengths.split_at(count_of_literals.min(lengths.len()));
+        let (literals, others) = (count(of_literals), count(others));
+        let counts = core::array::from_fn(|length| literals[length] + others[length]);
         let (begins, shortest, longest) = arrange(&counts)?;
-        let (symbols_of, mut ends, mut literals) = (symbols, begins, [0; LONGEST + 1]);
+        let (symbols_of, mut ends) = (symbols, begins);
         let mut symbols = [0; MOST_SYMBOLS];
         for (&length, &symbol) in lengths.iter().zip(symbols_of) {
             if length > 0 {
@@ -52,7 +53,6 @@ impl Code {
                     *to = symbol;
                 }
                 ends[length] += 1;
-                literals[length] += u16::from(symbol & LITERALS != 0);
             }
         }
         let words = [0; MOST_SYMBOLS];
@@ -93,18 +93,35 @@ impl Code {
         symbols.iter().zip(words).map(|(&symbol, &word)| (symbol, u32::from(word)))
     }
 
-    /// Gives all symbols their codes.
+    /// Gives all symbols their codes: first as numbers below 1 in binary, which just grow, then with their bits reversed.
     fn count_up(&mut self) {
-        let mut word = 0;
+        let mut fraction = 0_u16;
         for bits in self.shortest..=self.longest {
             let begin = usize::from(self.begins.get(bits as usize).copied().unwrap_or(0));
             let end = usize::from(self.ends.get(bits as usize).copied().unwrap_or(0));
             for to in self.words.get_mut(begin..end).unwrap_or_default() {
-                *to = word;
-                word = next_word(word, bits);
+                *to = fraction;
+                fraction = fraction.wrapping_add(1 << (16 - bits));
             }
         }
+        for word in &mut self.words {
+            *word = word.reverse_bits();
+        }
     }
+}
+
+/// How many symbols have each length. Neighbours often have the same, and to count these in different places lets them not wait for
+/// each other.
+#[expect(clippy::indexing_slicing, reason = "lengths are masked to 4 bits")]
+fn count(lengths: &[u8]) -> [u16; LONGEST + 1] {
+    let mut counts = [[0_u16; LONGEST + 1]; 4];
+    for part in lengths.chunks(4) {
+        for (&length, counts) in part.iter().zip(&mut counts) {
+            counts[usize::from(length & 15)] += 1;
+        }
+    }
+    let [a, b, c, d] = counts;
+    core::array::from_fn(|length| a[length] + b[length] + c[length] + d[length])
 }
 
 /// Where the symbols of each length begin; the shortest and the longest length.
@@ -127,14 +144,4 @@ fn arrange(counts: &[u16; 16]) -> Result<([u16; 16], u32, u32), NotACode> {
         return Err(NotACode);
     }
     Ok((begins, shortest.max(1), longest))
-}
-
-/// The next number, read from its highest bit down: so runs the carry. Nothing comes after the last.
-#[inline(always)]
-fn next_word(word: u16, bits: u32) -> u16 {
-    let zeros = !word & ((1 << bits) - 1);
-    match zeros.checked_ilog2() {
-        Some(highest) => (word & ((1 << highest) - 1)) | (1 << highest),
-        None => word,
-    }
 }

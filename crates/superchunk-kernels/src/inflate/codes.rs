@@ -107,18 +107,21 @@ fn read_code_of_lengths(bits: &mut Bits, given: usize) -> Result<LengthTable, Ma
 /// Fills `lengths`. Symbols 16 to 18 repeat the last length or a zero.
 fn read_lengths(bits: &mut Bits, code: &LengthTable, lengths: &mut [u8]) -> Result<(), Malformed> {
     let (mut at, mut last) = (0, None);
-    while at < lengths.len() {
+    while let Some(next) = lengths.get_mut(at) {
         bits.refill();
         let (entry, _) = code.look_up(bits.peek(15));
         if entry & EXCEPTIONAL != 0 {
             return Err(bits.malformed(NOT_A_CODE));
         }
         bits.skip(all_bits(entry))?;
-        let (length, times) = match base(entry) {
+        let (length, times) = match u8::try_from(base(entry)).unwrap_or(0) {
             16 => (last, 3 + bits.take(2)?),
             17 => (Some(0), 3 + bits.take(3)?),
             18 => (Some(0), 11 + bits.take(7)?),
-            length => (u8::try_from(length).ok(), 1),
+            length => {
+                (*next, last, at) = (length, Some(length), at + 1);
+                continue;
+            }
         };
         let room = lengths.get_mut(at..at + times as usize);
         let (Some(room), Some(length)) = (room, length) else {
