@@ -204,19 +204,19 @@ impl States {
     fn fill(&mut self, kind: Kind, distribution: &Distribution) {
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::isa().has_avx2() {
-            // SAFETY: this means that the processor has BMI1 and BMI2.
+            // SAFETY: this means that the processor has BMI1, BMI2 and LZCNT.
             return unsafe { self.fill_bmi2(kind, distribution) };
         }
         self.fill_inlined(kind, distribution);
     }
 
-    /// As [`States::fill`], with shifts that need no certain register.
+    /// As [`States::fill`], with shifts that need no certain register and a logarithm that takes one instruction.
     ///
     /// # Safety
     ///
-    /// The processor must have BMI1 and BMI2.
+    /// The processor must have BMI1, BMI2 and LZCNT.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "bmi1,bmi2")]
+    #[target_feature(enable = "bmi1,bmi2,lzcnt")]
     unsafe fn fill_bmi2(&mut self, kind: Kind, distribution: &Distribution) {
         self.fill_inlined(kind, distribution);
     }

@@ -83,6 +83,7 @@ impl Distribution {
     #[expect(clippy::indexing_slicing, reason = "symbols are below 64, as `read` sees to")]
     pub(super) fn each_state<T>(&self, entries: &mut [T], entry_of: impl Fn(State) -> T) {
         let size = 1_u32 << self.log;
+        let zeros_of_size = size.leading_zeros();
         let symbols = self.spread();
         // The next number of each symbol: from its count on.
         let mut numbers = [0_u32; SPREAD_SYMBOLS];
@@ -95,7 +96,7 @@ impl Distribution {
             let number = *place;
             *place += 1;
             // As many new bits as bring the number up to those of all states.
-            let bits = self.log.wrapping_sub((number | 1).ilog2());
+            let bits = number.leading_zeros().wrapping_sub(zeros_of_size);
             let next = number.wrapping_shl(bits).wrapping_sub(size);
             *entry = entry_of(State { symbol, bits, next });
         }
@@ -117,13 +118,15 @@ impl Distribution {
                 end -= 1;
                 continue;
             }
-            let next = filled + usize::from(count.unsigned_abs());
-            while filled < next {
-                let Some(places) = in_order.get_mut(filled..filled + 8) else { break };
+            // Most have eight states or fewer.
+            let count = usize::from(count.unsigned_abs());
+            if let Some(places) = in_order.get_mut(filled..filled + 8) {
                 places.fill(symbol);
-                filled += 8;
             }
-            filled = next;
+            if let Some(places) = in_order.get_mut(filled + 8..filled + count) {
+                places.fill(symbol);
+            }
+            filled += count;
         }
         let step = (size >> 1) + (size >> 3) + 3;
         let mut position = 0;
