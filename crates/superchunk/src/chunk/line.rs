@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::worker::Worker;
+use super::worker::{self, Worker};
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 
@@ -134,7 +134,7 @@ where
         {
             let block = self.line.next;
             let appended = self.line.append(worker, |_, _, out| {
-                out.extend_from_slice(&streams);
+                worker::append(&streams, out);
                 Ok(held)
             });
             streams.clear();
@@ -165,7 +165,6 @@ fn entered<T>(crowd: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chunk::worker;
 
     /// What becomes of 40 blocks: streams, where each begins, and whether all have come or what went wrong.
     fn line_of(
