@@ -117,19 +117,21 @@ pub(super) fn fill(
     dst: &mut [u8],
 ) -> Result<()> {
     let payload = chunk.get(header.header_len()..).unwrap_or_default();
+    let far = is_far(header, dst);
     match header.content {
         Content::Stored => match payload.get(range) {
-            Some(bytes) if is_far(header, dst) => copy_far(bytes, dst),
+            Some(bytes) if far => copy_far(bytes, dst),
             Some(bytes) => dst.copy_from_slice(bytes),
             None => {
                 return Err(Error::truncated("stored bytes are missing").at("chunk", "cbytes", 12));
             }
         },
-        Content::Nans if header.typesize == 4 => repeat(&NAN_F32, range.start, dst),
-        Content::Nans => repeat(&NAN_F64, range.start, dst),
+        Content::Nans if header.typesize == 4 => repeat(&NAN_F32, range.start, far, dst),
+        Content::Nans => repeat(&NAN_F64, range.start, far, dst),
         Content::Value { width } => {
-            repeat(payload.get(..width).unwrap_or_default(), range.start, dst);
+            repeat(payload.get(..width).unwrap_or_default(), range.start, far, dst);
         }
+        _ if far => repeat(&[0], 0, far, dst),
         _ => dst.fill(0),
     }
     Ok(())
@@ -140,8 +142,8 @@ fn is_far(header: &Header, dst: &[u8]) -> bool {
     header.nbytes >= worker::FAR_OUTPUT && dst.len() >= FILL_PIECE
 }
 
-/// Fills `dst` with `value` again and again, as if from the start of the chunk to `position`.
-fn repeat(value: &[u8], position: usize, dst: &mut [u8]) {
+/// Fills `dst` with `value` again and again, as if from the start of the chunk to `position`; past the caches if it is `far`.
+fn repeat(value: &[u8], position: usize, far: bool, dst: &mut [u8]) {
     let phase = position % value.len().max(1);
     let turned = value.iter().cycle().skip(phase).take(value.len());
     let mut done = 0;
@@ -149,13 +151,19 @@ fn repeat(value: &[u8], position: usize, dst: &mut [u8]) {
         *byte = *turned;
         done += 1;
     }
-    // What is written is a whole number of values: double it until the end.
-    while done > 0 && done < dst.len() {
+    // What is written is a whole number of values: double it until the end, or until the rest can be copied from it.
+    let end = if far { dst.len().min(SOURCE) } else { dst.len() };
+    while done > 0 && done < end {
         let more = done.min(dst.len() - done);
         dst.copy_within(..more, done);
         done += more;
     }
+    let (source, rest) = dst.split_at_mut(done);
+    rest.chunks_mut(done.max(1)).for_each(|rest| copy_far(source, rest));
 }
+
+/// Bytes that stay in the fastest cache while they are copied to others.
+const SOURCE: usize = 1 << 14;
 
 /// The block size that the encoder's defaults give such a chunk.
 fn default_blocksize(item_size: usize, len: usize) -> usize {
@@ -233,9 +241,16 @@ mod tests {
         for start in 0..30 {
             for end in start..=30 {
                 let mut part = vec![0; end - start];
-                repeat(&[1, 2, 3], start, &mut part);
+                repeat(&[1, 2, 3], start, false, &mut part);
                 assert_eq!(part, whole[start..end]);
             }
         }
+        let whole = [1, 2, 3, 4, 5].repeat(20_000);
+        for (start, len) in [(0, 100_000), (3, 99_990), (7, SOURCE), (8, 2 * SOURCE + 1), (9, 4)] {
+            let mut part = vec![0; len];
+            repeat(&[1, 2, 3, 4, 5], start, true, &mut part);
+            assert!(part == whole[start..start + len], "{start}, {len}");
+        }
+        repeat(&[], 5, true, &mut [0; 9]);
     }
 }
