@@ -6,6 +6,7 @@ use std::slice::ChunksExact;
 use superchunk_kernels::{Wanted, shuffle};
 
 use super::effort::{Effort, Explored};
+use super::gains;
 use super::header::Header;
 use super::stream::{self, Stream};
 use super::worker::Worker;
@@ -332,6 +333,7 @@ impl BlockWriter<'_> {
         out: &mut Vec<u8>,
         mut compress: impl FnMut(usize, &[u8], &mut [u8]) -> Result<Option<usize>>,
     ) -> Result<bool> {
+        let begin = out.len();
         let mut held = 0;
         for (number, plane) in planes.clone().enumerate() {
             let start = out.len();
@@ -353,7 +355,16 @@ impl BlockWriter<'_> {
                 (true, _) => {}
             }
         }
-        Ok(held == planes.len())
+        if held == planes.len() {
+            return Ok(true);
+        }
+        let is_raw = planes.len() > 1
+            && self.effort.manner.level <= gains::HIGHEST_LEVEL
+            && gains::store_small(&planes, self.runs_allowed, begin, out)?;
+        if is_raw && hold {
+            out.truncate(begin);
+        }
+        Ok(is_raw && hold)
     }
 
     /// Appends the streams of a block that was held back: filtered, but not compressed.

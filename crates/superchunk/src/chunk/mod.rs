@@ -14,6 +14,7 @@ mod effort;
 mod encode;
 mod explore;
 mod flags;
+mod gains;
 mod geometry;
 mod header;
 mod items;
