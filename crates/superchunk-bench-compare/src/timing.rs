@@ -14,8 +14,9 @@ use crate::contestant::Answer;
 const MIN_ROUNDS: usize = 3;
 /// Rounds that are enough, however short they are.
 const MAX_ROUNDS: usize = 200;
-/// Destinations rotate over this many bytes, so that they are not in the processor's caches.
-const RING_BYTES: usize = 32 << 20;
+/// Destinations rotate over this many bytes, so that they are not in the processor's caches: with as many as the last cache has, they are
+/// there whenever nobody else uses it.
+const RING_BYTES: usize = 128 << 20;
 
 /// Seconds that each of `runners` needs for all `pieces`; `work` gets the runner, its number and the
 /// number of the piece.
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_ring_comes_round_after_all_buffers() {
-        let mut ring = Ring::new(16 << 20);
+        let mut ring = Ring::new(64 << 20);
         let first = ring.turn().unwrap().as_ptr();
         assert_ne!(ring.turn().unwrap().as_ptr(), first);
         assert_eq!(ring.turn().unwrap().as_ptr(), first);
