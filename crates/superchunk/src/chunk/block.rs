@@ -6,7 +6,7 @@ use std::slice::ChunksExact;
 use superchunk_kernels::{Wanted, shuffle};
 
 use super::effort::{Effort, Explored};
-use super::gains;
+use super::gains::Gains;
 use super::header::Header;
 use super::stream::{self, Stream};
 use super::worker::Worker;
@@ -333,17 +333,19 @@ impl BlockWriter<'_> {
         out: &mut Vec<u8>,
         mut compress: impl FnMut(usize, &[u8], &mut [u8]) -> Result<Option<usize>>,
     ) -> Result<bool> {
-        let begin = out.len();
+        let mut gains = Gains::new(self.effort.manner.level, planes.len());
         let mut held = 0;
         for (number, plane) in planes.clone().enumerate() {
             let start = out.len();
             let shorter = stream::write_short(plane, self.runs_allowed, out, |plane, out| {
                 let coded = scratch(coded, stream::longest_coded(plane.len()));
                 let len = compress(number, plane, coded)?;
+                let len = len.filter(|len| gains.are_worth(plane.len(), *len));
                 let coded = len.and_then(|len| coded.get(..len));
                 out.extend_from_slice(coded.unwrap_or_default());
                 Ok(coded.is_some())
             })?;
+            gains.add(if shorter { out.len() - start } else { plane.len() });
             match (shorter, hold && held == number) {
                 (false, true) => held += 1,
                 (false, false) => stream::write_raw(plane, out)?,
@@ -355,16 +357,7 @@ impl BlockWriter<'_> {
                 (true, _) => {}
             }
         }
-        if held == planes.len() {
-            return Ok(true);
-        }
-        let is_raw = planes.len() > 1
-            && self.effort.manner.level <= gains::HIGHEST_LEVEL
-            && gains::store_small(&planes, self.runs_allowed, begin, out)?;
-        if is_raw && hold {
-            out.truncate(begin);
-        }
-        Ok(is_raw && hold)
+        Ok(held == planes.len())
     }
 
     /// Appends the streams of a block that was held back: filtered, but not compressed.

@@ -1,76 +1,64 @@
-//! Streams that gain next to nothing are stored after all: what they gain is hardly seen in a block, but each of them has to be decoded.
+//! Streams that gain next to nothing are better stored: what they gain is hardly seen in a block, but each of them has to be decoded.
 
-use std::slice::ChunksExact;
-
-use super::stream::{self, Stream};
-use crate::error::Result;
-use crate::wire::Reader;
-
-/// Of its bytes a block may get so much longer: one in so many.
+/// So much longer a block may get: one byte in so many.
 const SMALL: usize = 400;
 /// Above this level bytes are what counts.
-pub(super) const HIGHEST_LEVEL: u8 = 8;
+const HIGHEST_LEVEL: u8 = 8;
 
-/// Stores such streams of a block, which `out` has from `begin` on, and tells whether all its streams are stored then.
-pub(super) fn store_small(
-    planes: &ChunksExact<'_, u8>,
-    runs_allowed: bool,
-    begin: usize,
-    out: &mut Vec<u8>,
-) -> Result<bool> {
-    let written = out.get(begin..).unwrap_or_default();
-    let mut to_lose = written.len() / SMALL;
-    let (mut streams, mut coded) = (Vec::with_capacity(planes.len()), 0);
-    let mut reader = Reader::new("chunk", written);
-    for plane in planes.clone() {
-        let start = reader.position();
-        let gain = match Stream::parse(&mut reader, plane.len(), runs_allowed)? {
-            Stream::Coded(bytes, _) => Some(plane.len() - bytes.len()),
-            Stream::Run(_) => Some(usize::MAX),
-            Stream::Raw(_) => None,
-        };
-        let lost = gain.filter(|gain| *gain <= to_lose);
-        to_lose -= lost.unwrap_or(0);
-        coded += usize::from(gain.is_some() && lost.is_none());
-        streams.push((start..reader.position(), lost.is_some()));
+/// What the streams of a block have gained so far.
+pub(super) struct Gains {
+    /// Whether small ones are given up.
+    gives_up: bool,
+    /// The bytes of the streams.
+    stored: usize,
+    /// What was given up.
+    lost: usize,
+}
+
+impl Gains {
+    /// Of a block of so many streams. One alone has nothing to be small beside.
+    pub(super) fn new(level: u8, streams: usize) -> Self {
+        Self { gives_up: level <= HIGHEST_LEVEL && streams > 1, stored: 0, lost: 0 }
     }
-    if streams.iter().any(|(_, is_small)| *is_small) {
-        let written = out.split_off(begin);
-        for (plane, (range, is_small)) in planes.clone().zip(streams) {
-            match is_small {
-                true => stream::write_raw(plane, out)?,
-                false => out.extend_from_slice(written.get(range).unwrap_or_default()),
-            }
+
+    /// Whether the next stream, of `len` bytes, is worth to be decoded if it is coded in so many. All that was stored before it counts,
+    /// and nothing of what comes: that is not known, and the planes of noise mostly come first.
+    pub(super) fn are_worth(&mut self, len: usize, coded: usize) -> bool {
+        let lost = self.lost + len.saturating_sub(coded);
+        let is_small = self.gives_up && lost <= (self.stored + coded) / SMALL;
+        if is_small {
+            self.lost = lost;
         }
+        !is_small
     }
-    Ok(coded == 0)
+
+    /// Counts a stream that takes so many bytes.
+    pub(super) fn add(&mut self, stored: usize) {
+        self.stored += stored;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Streams of planes of 1000 bytes that take so many: a run where that is 0.
-    fn block(lens: &[usize]) -> Vec<u8> {
-        let stream =
-            |&len: &usize| [&i32::try_from(len).unwrap().to_le_bytes()[..], &vec![9; len]].concat();
-        lens.iter().flat_map(stream).collect()
-    }
-
-    fn stored(lens: &[usize]) -> (Vec<u8>, bool) {
-        let planes = vec![9; 1000 * lens.len()];
-        let mut out = [&[1, 2, 3][..], &block(lens)].concat();
-        let all = store_small(&planes.chunks_exact(1000), true, 3, &mut out).unwrap();
-        assert_eq!(out.drain(..3).collect::<Vec<u8>>(), [1, 2, 3]);
-        (out, all)
+    /// Which of the streams of 1000 bytes are coded, if they would take so many then.
+    fn coded(level: u8, lens: &[usize]) -> Vec<bool> {
+        let mut gains = Gains::new(level, lens.len());
+        let is_coded = |&len: &usize| {
+            let is_coded = gains.are_worth(1000, len);
+            gains.add(if is_coded { len } else { 1000 });
+            is_coded
+        };
+        lens.iter().map(is_coded).collect()
     }
 
     #[test]
     fn streams_that_gain_little_of_their_block_are_stored() {
-        assert_eq!(stored(&[990, 500, 996, 0]), (block(&[990, 500, 1000, 0]), false));
-        assert_eq!(stored(&[996, 996, 996, 996]), (block(&[1000, 1000, 996, 996]), false));
-        assert_eq!(stored(&[1000, 997, 1000]), (block(&[1000, 1000, 1000]), true));
-        assert_eq!(stored(&[1000, 1000]), (block(&[1000, 1000]), true));
-        assert_eq!(stored(&[0, 1000]), (block(&[0, 1000]), false));
+        assert_eq!(coded(5, &[998, 990, 995, 995, 0]), [false, true, false, true, true]);
+        assert_eq!(coded(5, &[500, 997, 998]), [true, false, false]);
+        assert_eq!(coded(5, &[10, 997, 997, 996]), [true, true, false, false]);
+        assert_eq!(coded(9, &[998, 998]), [true, true]);
+        assert_eq!(coded(5, &[999]), [true]);
     }
 }
