@@ -43,6 +43,14 @@ fn print_means(threads: usize, cells: &[&Place]) {
     for (name, quotient) in DIRECTIONS {
         say(&format!("  {threads}T {name:<10} {:>6.3}   aim 1.5", mean(quotient)));
     }
+    let both: Vec<&Cell> = chosen.iter().copied().filter(|cell| both_compress(cell)).collect();
+    let [compress, decompress] =
+        DIRECTIONS.map(|(_, quotient)| geometric_mean(both.iter().map(|cell| quotient(cell))));
+    say(&format!(
+        "  {threads}T where both compress ({} of {} cells): {compress:.3}, {decompress:.3}",
+        both.len(),
+        chosen.len()
+    ));
     say(&format!(
         "  {threads}T same bytes {:>6.3}",
         mean(|c| c.ours.decompress_c / c.c.decompress_c)
@@ -133,4 +141,9 @@ fn print_misses(cells: &[Place]) {
 fn compresses(cell: &Cell) -> bool {
     let best = cell.ours.ratio.max(cell.c.ratio);
     (1.05..1000.0).contains(&best)
+}
+
+/// Whether neither side merely copies.
+fn both_compress(cell: &Cell) -> bool {
+    cell.ours.ratio.min(cell.c.ratio) >= 1.05
 }
