@@ -43,6 +43,16 @@ pub(crate) fn fence() {
     }
 }
 
+/// Asks for the line at an address, which may be anything, where the machine can be asked.
+#[inline(always)]
+pub(crate) fn prefetch(_at: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch reads nothing and SSE is part of `x86_64`.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(_at.cast());
+    }
+}
+
 /// A cache line.
 pub(crate) const LINE: usize = 64;
 

@@ -14,6 +14,7 @@
 //! | [`extremes`] | finds the least and the greatest number |
 //! | [`is_noise`], [`repetitions`] | tells what no codec can shorten, and what repeats itself |
 //! | [`copy_far`], [`append_far`] | copy past the caches |
+//! | [`boxes`] | copies rows that lie apart |
 //! | [`runs`] | finds buffers that repeat one byte or one item |
 //! | [`lz4`] | LZ4 blocks: fast encoder, high-compression encoder, decoder |
 //! | [`blosclz`] | BloscLZ streams: encoder and decoder |
@@ -30,6 +31,7 @@ extern crate alloc;
 mod adler32;
 pub mod bitshuffle;
 pub mod blosclz;
+pub mod boxes;
 pub mod bytedelta;
 mod common;
 mod copy;

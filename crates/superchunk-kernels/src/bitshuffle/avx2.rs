@@ -5,6 +5,7 @@ use core::arch::x86_64::*;
 
 use super::lanes::{Lanes, low_bits};
 use super::{columns, sse2, tiles, whole};
+use crate::far;
 
 /// Transposes whole groups of items into rows.
 #[target_feature(enable = "avx2")]
@@ -96,7 +97,6 @@ impl Lanes for __m256i {
 
     #[inline(always)]
     fn prefetch(at: *const u8) {
-        // SAFETY: a prefetch reads nothing and SSE is part of `x86_64`.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+        far::prefetch(at);
     }
 }

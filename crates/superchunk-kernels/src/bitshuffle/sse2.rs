@@ -4,6 +4,7 @@ use core::arch::x86_64::*;
 
 use super::lanes::{Lanes, low_bits};
 use super::tiles;
+use crate::far;
 
 /// Transposes whole groups of items into rows.
 pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
@@ -74,7 +75,6 @@ impl Lanes for __m128i {
 
     #[inline(always)]
     fn prefetch(at: *const u8) {
-        // SAFETY: a prefetch reads nothing and SSE is part of `x86_64`.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+        far::prefetch(at);
     }
 }

@@ -36,10 +36,11 @@ pub use decode::Decoder;
 pub use encode::Encoder;
 pub use header::{Content, Header, Repair};
 pub use lazy::LazyChunk;
-pub(crate) use parts::Parts;
+pub(crate) use parts::{Parts, each};
 pub use special::{nans, repeated, uninitialised, zeros};
 pub(crate) use special::{repeated_in_blocks, stored_header};
 pub(crate) use vl::vl_prefix_len;
+pub(crate) use worker::FAR_OUTPUT;
 
 use bytemuck::Pod;
 

@@ -30,8 +30,13 @@ pub(crate) trait Parts {
     /// when they shall be [taken](Parts::take) instead.
     fn room(&mut self, number: usize) -> Option<&mut [u8]>;
 
-    /// Takes the bytes of a part.
-    fn take(&mut self, number: usize, bytes: &[u8]);
+    /// How many parts, this one first, had better be taken together.
+    fn together(&mut self, _number: usize) -> usize {
+        1
+    }
+
+    /// Takes the bytes of some parts, one behind the other.
+    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]);
 }
 
 impl Decoder {
@@ -52,7 +57,7 @@ impl Decoder {
                 let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
                 self.decode_parts(&header, &blocks, parts)
             }
-            _ => each(&mut self.parts, &header, parts, |range, dst| {
+            _ => each(&mut self.parts, header.nbytes, parts, |range, dst| {
                 special::fill(&header, chunk, range, dst)
             }),
         }
@@ -71,7 +76,7 @@ impl Decoder {
             Content::Blocks => {}
             Content::Stored => {
                 let payload = header.header_len();
-                return each(&mut self.parts, header, parts, |range, dst| {
+                return each(&mut self.parts, header.nbytes, parts, |range, dst| {
                     let bytes = fetch(payload + range.start..payload + range.end)?;
                     dst.copy_from_slice(bytes.get(..dst.len()).ok_or_else(too_few)?);
                     Ok(())
@@ -105,7 +110,7 @@ impl Decoder {
         };
         worker::at_least(&mut self.workers, 1);
         let (workers, geometry) = (&mut self.workers, header.geometry());
-        each(&mut self.parts, header, parts, |range, dst| {
+        each(&mut self.parts, header.nbytes, parts, |range, dst| {
             let targets = Target::cover(geometry, &range, dst);
             match workers.first_mut() {
                 Some(worker) => blocks.decode_here(worker, targets, &first),
@@ -147,32 +152,40 @@ fn fetch_blocks(
     Ok(fetched)
 }
 
-/// Has every part filled, and handed on.
-fn each(
+/// Has every part of a chunk of `nbytes` filled, and handed on.
+pub(crate) fn each(
     buffer: &mut Vec<u8>,
-    header: &Header,
+    nbytes: usize,
     parts: &mut dyn Parts,
     mut fill: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
 ) -> Result<()> {
     let mut number = 0;
-    while let Some(range) = parts.range(number) {
-        if range.start > range.end || range.end > header.nbytes {
-            return Err(Error::invalid(format!(
-                "bytes {range:?} are not inside of the chunk's {}",
-                header.nbytes
-            )));
+    while let Some(range) = checked_range(parts, number, nbytes)? {
+        if let Some(room) = parts.room(number).filter(|room| room.len() == range.len()) {
+            fill(range, room)?;
+            number += 1;
+            continue;
         }
-        match parts.room(number) {
-            Some(room) if room.len() == range.len() => fill(range, room)?,
-            _ => {
-                let decoded = scratch(buffer, range.len());
-                fill(range, decoded)?;
-                parts.take(number, decoded);
-            }
+        let (first, mut len) = (number, 0);
+        let last = number + parts.together(number).max(1);
+        while let Some(range) = checked_range(parts, number, nbytes)?.filter(|_| number < last) {
+            let end = len + range.len();
+            fill(range, scratch(buffer, end).get_mut(len..).unwrap_or_default())?;
+            (number, len) = (number + 1, end);
         }
-        number += 1;
+        parts.take(first..number, scratch(buffer, len));
     }
     Ok(())
+}
+
+/// The range of a part, which is inside of the chunk.
+fn checked_range(parts: &dyn Parts, number: usize, nbytes: usize) -> Result<Option<Range<usize>>> {
+    match parts.range(number) {
+        Some(range) if range.start > range.end || range.end > nbytes => {
+            Err(Error::invalid(format!("bytes {range:?} are not inside of the chunk's {nbytes}")))
+        }
+        range => Ok(range),
+    }
 }
 
 fn variable_blocks() -> Error {

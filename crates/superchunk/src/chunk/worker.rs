@@ -10,7 +10,7 @@ const WORTH_THREADS: usize = 128 * 1024;
 
 /// From this many bytes on an output is taken to be too large for the caches of one core, and is
 /// written past them where that is possible.
-pub(super) const FAR_OUTPUT: usize = 2 * 1024 * 1024;
+pub(crate) const FAR_OUTPUT: usize = 2 * 1024 * 1024;
 
 /// Appends bytes to an output, past the caches if it is to become that large.
 pub(super) fn append(bytes: &[u8], out: &mut Vec<u8>) {

@@ -97,8 +97,8 @@ impl Parts for Points<'_> {
         None
     }
 
-    fn take(&mut self, number: usize, bytes: &[u8]) {
-        let Some(block) = self.blocks.get(number) else { return };
+    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) {
+        let Some(block) = self.blocks.get(numbers.start) else { return };
         let first = block.first().map_or(0, |place| place.1);
         for (_, byte, point) in *block {
             let from = bytes.get(byte - first..byte - first + self.item_size);

@@ -1,5 +1,12 @@
 //! Copying boxes between buffers: the one loop under reading, writing, packing and transposing.
 
+use std::ops::Range;
+
+use superchunk_kernels::boxes::{Rows, copy_rows, join_rows_far};
+
+/// Along a single axis, so many rows ahead are asked for.
+const ROWS_AHEAD: usize = 8;
+
 /// One axis of a box: how many items, and how far apart they are in either buffer, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
@@ -59,33 +66,77 @@ impl Copy {
     /// Copies the box from `src` at `from` to `dst` at `to`. What does not fit a buffer is left out;
     /// callers have checked that all of it fits.
     pub(crate) fn run(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) {
-        if self.axes.iter().any(|axis| axis.count == 0) {
-            return;
-        }
         match self.run {
             1 => self.go::<1>(src, from, dst, to),
             2 => self.go::<2>(src, from, dst, to),
             4 => self.go::<4>(src, from, dst, to),
             8 => self.go::<8>(src, from, dst, to),
             16 => self.go::<16>(src, from, dst, to),
-            _ => self.go::<0>(src, from, dst, to),
+            _ => self.go_rows(src, from, dst, to),
         }
     }
 
-    /// `N` is the length of a run, or 0 for any.
+    /// Copies boxes that are like this one and come to lie side by side from `to` on, past the caches. `pieces` are the first
+    /// runs of the boxes in `src`.
+    pub(crate) fn join_far(&self, pieces: &[Range<usize>], src: &[u8], dst: &mut [u8], to: usize) {
+        self.each_inner((0, to), |rows, from, to| {
+            if let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(to..)) {
+                join_rows_far(rows, pieces, src, dst);
+            }
+        });
+    }
+
+    /// Whether another box differs in nothing but the length of its runs.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.axes == other.axes
+    }
+
+    /// The bytes that lie together in both buffers.
+    pub(crate) fn run_len(&self) -> usize {
+        self.run
+    }
+
+    /// Runs of `N` bytes.
     fn go<const N: usize>(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) {
+        self.each_inner((from, to), |rows, mut from, mut to| {
+            for _ in 0..rows.count {
+                copy_run::<N>(src, from, dst, to);
+                from += rows.src_step;
+                to += rows.dst_step;
+            }
+        });
+    }
+
+    /// Runs of any length.
+    fn go_rows(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) {
+        let ahead = match self.axes.as_slice() {
+            [.., next, _] => [next.src, next.dst],
+            [only] => [only.src, only.dst].map(|step| step.saturating_mul(ROWS_AHEAD)),
+            [] => [0, 0],
+        };
+        self.each_inner((from, to), |rows, from, to| {
+            if let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(to..)) {
+                copy_rows(rows, self.run, src, dst, ahead);
+            }
+        });
+    }
+
+    /// Hands on the runs along the innermost axis, and where in the buffers the first of them is, for all places along the
+    /// others.
+    fn each_inner(
+        &self,
+        (mut from, mut to): (usize, usize),
+        mut work: impl FnMut(Rows, usize, usize),
+    ) {
+        if self.axes.iter().any(|axis| axis.count == 0) {
+            return;
+        }
         let Some((inner, outer)) = self.axes.split_last() else {
-            return copy_run::<N>(src, from, dst, to, self.run);
+            return work(Rows { count: 1, src_step: 0, dst_step: 0 }, from, to);
         };
         let mut index = [0usize; 32];
-        let (mut from, mut to) = (from, to);
         loop {
-            let (mut a, mut b) = (from, to);
-            for _ in 0..inner.count {
-                copy_run::<N>(src, a, dst, b, self.run);
-                a += inner.src;
-                b += inner.dst;
-            }
+            work(Rows { count: inner.count, src_step: inner.src, dst_step: inner.dst }, from, to);
             let mut carry = true;
             for (axis, at) in outer.iter().zip(&mut index).rev() {
                 *at += 1;
@@ -107,13 +158,7 @@ impl Copy {
 }
 
 #[inline]
-fn copy_run<const N: usize>(src: &[u8], from: usize, dst: &mut [u8], to: usize, len: usize) {
-    if N == 0 {
-        if let (Some(src), Some(dst)) = (src.get(from..from + len), dst.get_mut(to..to + len)) {
-            dst.copy_from_slice(src);
-        }
-        return;
-    }
+fn copy_run<const N: usize>(src: &[u8], from: usize, dst: &mut [u8], to: usize) {
     let src = src.get(from..).and_then(|src| src.first_chunk::<N>());
     let dst = dst.get_mut(to..).and_then(|dst| dst.first_chunk_mut::<N>());
     if let (Some(src), Some(dst)) = (src, dst) {

@@ -9,14 +9,18 @@
 
 use std::ops::Range;
 
+use superchunk_kernels::boxes::LONGEST_JOINED;
+
 use super::geometry::Geometry;
 use super::pick::{BlockPart, Group, Picks};
 use super::strided::{Axis, Copy};
 use crate::b2nd::MAX_DIMENSIONS;
-use crate::chunk::Parts;
+use crate::chunk::{FAR_OUTPUT, Parts};
 use crate::error::{Error, Result};
 use crate::schunk::SuperChunk;
 
+/// Blocks that are put together before they are written have at most this many bytes: they shall stay in the cache.
+const MOST_TOGETHER: usize = 512 * 1024;
 /// Below this many bytes a second thread costs more than it brings.
 const WORTH_THREADS: usize = 128 * 1024;
 
@@ -47,11 +51,12 @@ impl View<'_> {
             .zip(&self.geometry.chunks)
             .map(|(picks, side)| picks.groups(*side))
             .collect();
+        let far = dst.len() >= FAR_OUTPUT;
         let mut slabs = self.slabs(picks, groups, dst, strides);
         let executor = &self.frame.options().executor;
         let mut states = vec![(); executor.thread_count().min(slabs.len())];
         executor.for_each(&mut states, &mut slabs, |(), _, slab| {
-            slab.outcome = self.read_slab(picks, slab, strides);
+            slab.outcome = self.read_slab(picks, slab, strides, far);
         });
         slabs.into_iter().try_for_each(|slab| slab.outcome)
     }
@@ -98,7 +103,13 @@ impl View<'_> {
         slabs
     }
 
-    fn read_slab(&self, picks: &[Picks], slab: &mut Slab<'_>, strides: &[usize]) -> Result<()> {
+    fn read_slab(
+        &self,
+        picks: &[Picks],
+        slab: &mut Slab<'_>,
+        strides: &[usize],
+        far: bool,
+    ) -> Result<()> {
         let block_strides = self.geometry.block_strides();
         let mut odometer = Odometer::new(slab.groups.iter().map(Vec::len));
         while let Some(at) = odometer.next() {
@@ -112,6 +123,7 @@ impl View<'_> {
                 dst: slab.dst,
                 base: slab.base,
                 strides,
+                far,
                 copy: Copy::default(),
             };
             self.frame.read_parts(number, &mut parts)?;
@@ -164,6 +176,8 @@ struct Reading<'a> {
     dst: &'a mut [u8],
     base: usize,
     strides: &'a [usize],
+    /// The destination is too large for the caches.
+    far: bool,
     copy: Copy,
 }
 
@@ -226,7 +240,69 @@ impl Parts for Reading<'_> {
         self.dst.get_mut(to..to + len)
     }
 
-    fn take(&mut self, number: usize, bytes: &[u8]) {
+    /// Parts that lie side by side along the last axis, where the destination is far: their rows are short, and
+    /// become whole cache lines only with those of their neighbours.
+    fn together(&mut self, number: usize) -> usize {
+        let Some(at) = self.parts(number).filter(|_| self.far) else { return 1 };
+        let Some((here, parts)) =
+            at.get(..self.axes.len()).and_then(<[usize]>::last).zip(self.axes.last())
+        else {
+            return 1;
+        };
+        let most = MOST_TOGETHER / self.geometry.block_bytes.max(1);
+        let most = most.min(parts.len().saturating_sub(*here)).max(1);
+        let mut joined = Joined::default();
+        let fits = |number: &usize| self.join(*number, &mut joined) && joined.len <= LONGEST_JOINED;
+        (number..number + most).take_while(fits).count().max(1)
+    }
+
+    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) {
+        if numbers.len() == 1 {
+            return self.take_one(numbers.start, bytes);
+        }
+        let mut joined = Joined::default();
+        for number in numbers {
+            self.join(number, &mut joined);
+        }
+        joined.copy.join_far(&joined.pieces, bytes, self.dst, joined.to);
+    }
+}
+
+/// Parts whose rows lie side by side in the destination.
+#[derive(Default)]
+struct Joined {
+    copy: Copy,
+    /// The first row of each, where the parts lie one behind the other.
+    pieces: Vec<Range<usize>>,
+    /// The length of a row of all of them, and of all their bytes.
+    len: usize,
+    bytes: usize,
+    /// Where the first row of the first part begins in the destination.
+    to: usize,
+}
+
+impl Reading<'_> {
+    /// Adds a part; false if it does not lie beside the one before, row by row.
+    fn join(&mut self, number: usize, joined: &mut Joined) -> bool {
+        let Some(at) = self.parts(number) else { return false };
+        if chosen(&self.axes, &at).any(|part| part.runs.len() > 1) {
+            return false;
+        }
+        let span = self.span(&at);
+        let (from, to) = self.prepare(&at, &[0; MAX_DIMENSIONS], span.start);
+        if joined.pieces.is_empty() {
+            (joined.copy, joined.to) = (self.copy.clone(), to);
+        } else if !joined.copy.is_like(&self.copy) || joined.to + joined.len != to {
+            return false;
+        }
+        let start = joined.bytes + from;
+        joined.pieces.push(start..start + self.copy.run_len());
+        joined.len += self.copy.run_len();
+        joined.bytes += span.len();
+        true
+    }
+
+    fn take_one(&mut self, number: usize, bytes: &[u8]) {
         let Some(at) = self.parts(number) else { return };
         let low = self.span(&at).start;
         let counts: Vec<usize> = chosen(&self.axes, &at).map(|part| part.runs.len()).collect();

@@ -3,7 +3,7 @@
 
 use super::NdArray;
 use super::assemble::pack;
-use super::geometry::{Geometry, strides};
+use super::geometry::{Geometry, product, strides};
 use super::pick::{BlockPart, Group, Picks};
 use super::read::{check_len, turn, turned};
 use super::select::Selection;
@@ -75,7 +75,9 @@ impl NdArray {
                 let changed = touched_blocks(geometry, &parts);
                 let others_stay = match is_covered(geometry, picks, number) {
                     true => {
-                        buffer.fill(0);
+                        if has_padding(geometry, number, buffer.len()) {
+                            buffer.fill(0);
+                        }
                         false
                     }
                     false => frame.read_changed_blocks(number, &changed, buffer)?,
@@ -110,6 +112,12 @@ fn touched_blocks(geometry: &Geometry, parts: &[Vec<BlockPart>]) -> Vec<bool> {
         }
     }
     touched
+}
+
+/// Whether a chunk of `len` bytes has places for items that are not in the array.
+fn has_padding(geometry: &Geometry, number: usize, len: usize) -> bool {
+    let extent = geometry.chunk_extent(&geometry.chunk_start(number));
+    product(&extent, geometry.item_size) != Some(len)
 }
 
 /// Whether the picks are all items of a chunk that lie in the array.

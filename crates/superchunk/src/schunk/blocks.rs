@@ -1,11 +1,9 @@
 //! What arrays need of their chunks: many parts of one, and many chunks changed together.
 
-use std::ops::Range;
-
 use super::SuperChunk;
 use super::append::Stored;
 use super::fetch::{Held, Scratch, Source, wants_more};
-use crate::chunk::{Header, Parts};
+use crate::chunk::{Header, Parts, each};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
@@ -28,16 +26,11 @@ impl SuperChunk {
             Ok(Source::Stored(slot)) => {
                 self.with_scratch(|scratch| self.read_stored_parts(number, slot, parts, scratch))
             }
-            Ok(Source::Run(run, len)) => {
-                let fill = |range: Range<usize>, dst: &mut [u8]| {
-                    let inside = range.end <= len;
-                    if inside { self.write_run(run, range.start, dst) } else { Err(too_far(len)) }
-                };
-                each_part(parts, fill)
-            }
-            Ok(Source::Tail(bytes)) => each_part(parts, |range, dst| {
-                let part = bytes.get(range).ok_or_else(|| too_far(bytes.len()))?;
-                dst.copy_from_slice(part);
+            Ok(Source::Run(run, len)) => each(&mut Vec::new(), len, parts, |range, dst| {
+                self.write_run(run, range.start, dst)
+            }),
+            Ok(Source::Tail(bytes)) => each(&mut Vec::new(), bytes.len(), parts, |range, dst| {
+                dst.copy_from_slice(bytes.get(range).unwrap_or_default());
                 Ok(())
             }),
             Err(error) => Err(error),
@@ -263,28 +256,4 @@ impl SuperChunk {
             _ => Err(Error::invalid("the chunks of this array have no size: it cannot be changed")),
         }
     }
-}
-
-/// Has every part filled, and handed on.
-fn each_part(
-    parts: &mut dyn Parts,
-    mut fill: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
-) -> Result<()> {
-    let (mut number, mut buffer) = (0, Vec::new());
-    while let Some(range) = parts.range(number) {
-        match parts.room(number) {
-            Some(room) if room.len() == range.len() => fill(range, room)?,
-            _ => {
-                buffer.resize(range.len(), 0);
-                fill(range, &mut buffer)?;
-                parts.take(number, &buffer);
-            }
-        }
-        number += 1;
-    }
-    Ok(())
-}
-
-fn too_far(len: usize) -> Error {
-    Error::invalid(format!("past the end of the chunk's {len} bytes"))
 }
