@@ -173,6 +173,13 @@ impl Bench<'_> {
             which.iter().try_for_each(|&n| reader.read_chunk(n, ring.turn()?).map(drop))
         };
         let sequential = self.readings(&path, |reader| read_chunks(reader, &in_order))?;
+        let mut all = vec![1; CHUNKS * CHUNK_SIZE];
+        let at_once = self.readings(&path, |reader| {
+            reader.read_items(0..(CHUNKS * CHUNK_SIZE / ITEM_SIZE) as u64, &mut all)
+        })?;
+        if !all.chunks(CHUNK_SIZE).eq(pieces.iter().copied()) {
+            return Err("read with one call: wrong".to_owned());
+        }
         let random = self.readings(&path, |reader| read_chunks(reader, &chunks))?;
         let single = self.readings(&path, |reader| {
             let mut item = [0; ITEM_SIZE];
@@ -184,6 +191,7 @@ impl Bench<'_> {
         })?;
         Ok(vec![
             (", read in order", sequential),
+            (", read with one call", at_once),
             (", 1000 random chunks", random),
             (", 10,000 random items", single),
         ])

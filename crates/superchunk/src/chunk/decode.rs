@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::block::BlockReader;
+use super::fetched::Fetched;
 use super::header::{Content, Header};
 use super::items::Seen;
 use super::layout::{Layout, dictionary};
@@ -39,6 +40,10 @@ pub struct Decoder {
     pub(super) workers: Vec<Worker>,
     /// A part that somebody waits for.
     pub(super) parts: Vec<u8>,
+    /// Stored blocks of a chunk that is elsewhere.
+    pub(super) fetched: Fetched,
+    /// The length of the output that the next chunk is decoded to a part of, or less if that is all of it.
+    pub(super) output: usize,
     /// The header of the chunk that a part was read of last.
     pub(super) seen: Option<Box<Seen>>,
 }
@@ -75,6 +80,12 @@ impl Decoder {
     #[must_use]
     pub fn with_block_shape(mut self, shape: BlockShape) -> Self {
         self.shape = Some(shape);
+        self
+    }
+
+    /// The same decoder, told that what it decodes next are parts of an output of `len` bytes.
+    pub(crate) fn for_output(&mut self, len: usize) -> &mut Self {
+        self.output = len;
         self
     }
 
@@ -181,6 +192,6 @@ impl Decoder {
             Ok((start, chunk.get(start..).unwrap_or_default()))
         };
         let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
-        blocks.decode(&self.executor, &mut self.workers, targets())
+        blocks.decode(&self.executor, &mut self.workers, targets(), self.output)
     }
 }

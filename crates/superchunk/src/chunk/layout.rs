@@ -88,21 +88,25 @@ impl<'a> Layout<'a> {
         Ok(start..self.in_order.get(next).copied().unwrap_or(self.header.cbytes))
     }
 
+    /// The number of streams in `block`, if its bytes need not be asked.
+    pub(super) fn stated_stream_count(&self, block: usize) -> Option<usize> {
+        if !self.header.split || self.geometry().is_leftover(block) {
+            return Some(1);
+        }
+        (!self.has_doubtful_split()).then(|| self.header.item_size())
+    }
+
     /// The number of streams in `block`, whose bytes (from its start) are `bytes`.
     pub(super) fn stream_count(&self, block: usize, bytes: &[u8]) -> Result<usize> {
-        let typesize = self.header.item_size();
-        if !self.header.split || self.geometry().is_leftover(block) {
-            return Ok(1);
-        }
-        if !self.has_doubtful_split() {
-            return Ok(typesize);
+        if let Some(count) = self.stated_stream_count(block) {
+            return Ok(count);
         }
         // Old writers left such blocks whole although the flag says split. One stream is right if
         // it ends where the next block begins.
         let csize = Reader::new("chunk", bytes).i32("csize")?;
         let one_stream = usize::try_from(csize).ok().map(|csize| csize + 4);
         let extent = self.block_extent(block)?;
-        Ok(if one_stream == Some(extent.len()) { 1 } else { typesize })
+        Ok(if one_stream == Some(extent.len()) { 1 } else { self.header.item_size() })
     }
 
     /// C-Blosc 1 never split items above 16 bytes or blocks below 128 items, but before 1.11 its

@@ -8,11 +8,11 @@
 //!
 //! They live in memory only: `cbytes` is the length of the whole chunk, not of these bytes.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::BlockReader;
 use super::decode::Decoder;
+use super::fetched::{Asked, ChunkBytes, Fetched, FewItems};
 use super::header::{Content, Header};
 use super::items::destination;
 use super::layout::{Layout, bstarts_end, dictionary_len};
@@ -165,7 +165,18 @@ impl Decoder {
         &mut self,
         lazy: &LazyChunk,
         range: Range<usize>,
-        mut fetch: impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+        fetch: impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+        dst: &mut [u8],
+    ) -> Result<usize> {
+        self.read_lazy_from(lazy, range, &mut Asked(fetch), dst)
+    }
+
+    /// The same from anywhere.
+    pub(crate) fn read_lazy_from(
+        &mut self,
+        lazy: &LazyChunk,
+        range: Range<usize>,
+        source: &mut dyn ChunkBytes,
         dst: &mut [u8],
     ) -> Result<usize> {
         let header = &lazy.header;
@@ -175,10 +186,17 @@ impl Decoder {
         match header.content {
             Content::Stored => {
                 let payload = header.header_len();
-                let bytes = fetch(payload + range.start..payload + range.end)?;
-                dst.copy_from_slice(bytes.get(..len).ok_or_else(too_few)?);
+                let found =
+                    source.fetch(payload + range.start..payload + range.end, &mut self.parts)?;
+                let bytes = self.parts.get(..found).and_then(|bytes| bytes.get(..len));
+                dst.copy_from_slice(bytes.ok_or_else(too_few)?);
             }
-            Content::Blocks => self.read_lazy_blocks(lazy, range, &mut fetch, dst)?,
+            Content::Blocks => {
+                let mut fetched = std::mem::take(&mut self.fetched);
+                let read = self.read_lazy_blocks(lazy, range, source, &mut fetched, dst);
+                self.fetched = fetched;
+                read?;
+            }
             _ => {
                 return Err(Error::unsupported(
                     "a lazy chunk of variable-length blocks: fetch the whole chunk",
@@ -192,42 +210,47 @@ impl Decoder {
         &mut self,
         lazy: &LazyChunk,
         range: Range<usize>,
-        fetch: &mut impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+        source: &mut dyn ChunkBytes,
+        fetched: &mut Fetched,
         dst: &mut [u8],
     ) -> Result<()> {
         let header = &lazy.header;
         self.limits.check_decoded(header.blocksize)?;
-        let dict = if header.dictionary { fetch_dictionary(header, fetch)? } else { Vec::new() };
+        let dict = fetch_dictionary(header, source)?;
         let layout = Layout::parse(header, &lazy.prefix)?.with_dictionary(&dict);
         let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
-        let first = reader.pipeline.has_delta().then_some(0);
-        let mut fetched = BTreeMap::new();
-        for block in first.into_iter().chain(header.geometry().blocks_of(&range)) {
-            let extent = lazy.stream_extent(block)?;
-            fetched.insert(block, (extent.start, fetch(extent)?));
+        fetched.clear();
+        if reader.pipeline.has_delta() {
+            fetched.add(lazy, 0, None, source)?;
         }
-        let bytes_of = |block: usize| match fetched.get(&block) {
-            Some((position, bytes)) => Ok((*position, bytes.as_slice())),
-            None => Err(too_few()),
-        };
+        for block in header.geometry().blocks_of(&range) {
+            let few = FewItems::of(&reader, &layout, block, &range);
+            fetched.add(lazy, block, few.as_ref(), source)?;
+        }
+        let bytes_of = |block: usize| fetched.get(block);
         let targets = Target::cover(header.geometry(), &range, dst);
         Blocks { layout: &layout, reader: &reader, bytes_of }.decode(
             &self.executor,
             &mut self.workers,
             targets,
+            self.output,
         )
     }
 }
 
-pub(super) fn fetch_dictionary(
-    header: &Header,
-    fetch: &mut impl FnMut(Range<usize>) -> Result<Vec<u8>>,
-) -> Result<Vec<u8>> {
+/// The dictionary of a chunk; empty when it has none.
+pub(super) fn fetch_dictionary(header: &Header, source: &mut dyn ChunkBytes) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if !header.dictionary {
+        return Ok(bytes);
+    }
     let start = bstarts_end(header);
-    let dsize = Reader::new("chunk", &fetch(start..start + 4)?).i32("dsize")?;
+    let found = source.fetch(start..start + 4, &mut bytes)?;
+    let dsize = Reader::new("chunk", bytes.get(..found).unwrap_or_default()).i32("dsize")?;
     let len = dictionary_len(dsize, start)?;
-    let dict = fetch(start + 4..start + 4 + len)?;
-    if dict.len() == len { Ok(dict) } else { Err(too_few()) }
+    let found = source.fetch(start + 4..start + 4 + len, &mut bytes)?;
+    bytes.truncate(found);
+    if found == len { Ok(bytes) } else { Err(too_few()) }
 }
 
 pub(super) fn too_few() -> Error {

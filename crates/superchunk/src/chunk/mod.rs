@@ -13,6 +13,7 @@ mod dict;
 mod effort;
 mod encode;
 mod explore;
+mod fetched;
 mod flags;
 mod gains;
 mod geometry;
@@ -34,6 +35,7 @@ mod worker;
 
 pub use decode::Decoder;
 pub use encode::Encoder;
+pub(crate) use fetched::ChunkBytes;
 pub use header::{Content, Header, Repair};
 pub use lazy::LazyChunk;
 pub(crate) use parts::{Parts, each};

@@ -3,12 +3,11 @@
 //! Everything happens on the calling thread with memory for one block, so that several threads can
 //! read several chunks at once.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use super::block::BlockReader;
 use super::decode::Decoder;
+use super::fetched::{ChunkBytes, Fetched, FewItems};
 use super::header::{Content, Header};
 use super::layout::{Layout, dictionary};
 use super::lazy::{LazyChunk, fetch_dictionary, too_few};
@@ -18,7 +17,6 @@ use super::worker::{self, Worker};
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::filters::scratch;
-use crate::options::Filter;
 
 /// Parts of a chunk, and what becomes of them.
 pub(crate) trait Parts {
@@ -63,36 +61,56 @@ impl Decoder {
         }
     }
 
-    /// The same for a chunk that is stored elsewhere: `fetch` is asked for the bytes of the blocks
-    /// that hold the parts, and no others.
+    /// The same for a chunk that is stored elsewhere: of its blocks only those are read that hold the parts.
     pub(crate) fn read_lazy_parts(
         &mut self,
         lazy: &LazyChunk,
-        mut fetch: impl FnMut(Range<usize>) -> Result<Vec<u8>>,
+        source: &mut dyn ChunkBytes,
         parts: &mut dyn Parts,
     ) -> Result<()> {
         let header = lazy.header();
         match header.content {
             Content::Blocks => {}
             Content::Stored => {
-                let payload = header.header_len();
+                let (payload, mut bytes) = (header.header_len(), Vec::new());
                 return each(&mut self.parts, header.nbytes, parts, |range, dst| {
-                    let bytes = fetch(payload + range.start..payload + range.end)?;
-                    dst.copy_from_slice(bytes.get(..dst.len()).ok_or_else(too_few)?);
+                    let wanted = payload + range.start..payload + range.end;
+                    let found = source.fetch(wanted, &mut bytes)?;
+                    let bytes = bytes.get(..found).and_then(|bytes| bytes.get(..dst.len()));
+                    dst.copy_from_slice(bytes.ok_or_else(too_few)?);
                     Ok(())
                 });
             }
             _ => return Err(variable_blocks()),
         }
-        let dict =
-            if header.dictionary { fetch_dictionary(header, &mut fetch)? } else { Vec::new() };
+        let mut fetched = std::mem::take(&mut self.fetched);
+        let read = self.read_lazy_block_parts(lazy, source, &mut fetched, parts);
+        self.fetched = fetched;
+        read
+    }
+
+    fn read_lazy_block_parts(
+        &mut self,
+        lazy: &LazyChunk,
+        source: &mut dyn ChunkBytes,
+        fetched: &mut Fetched,
+        parts: &mut dyn Parts,
+    ) -> Result<()> {
+        let header = lazy.header();
+        let dict = fetch_dictionary(header, source)?;
         let layout = Layout::parse(header, lazy.prefix())?.with_dictionary(&dict);
-        let fetched = fetch_blocks(lazy, parts, &mut fetch)?;
-        let bytes_of = |block: usize| match fetched.get(&block) {
-            Some((position, bytes)) => Ok((*position, bytes.as_slice())),
-            None => Err(too_few()),
-        };
         let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
+        fetched.clear();
+        if reader.pipeline.has_delta() {
+            fetched.add(lazy, 0, None, source)?;
+        }
+        for range in (0..).map_while(|number| parts.range(number)) {
+            for block in header.geometry().blocks_of(&range) {
+                let few = FewItems::of(&reader, &layout, block, &range);
+                fetched.add(lazy, block, few.as_ref(), source)?;
+            }
+        }
+        let bytes_of = |block: usize| fetched.get(block);
         let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
         self.decode_parts(header, &blocks, parts)
     }
@@ -128,28 +146,8 @@ fn decode_first<'a>(
 ) -> Result<Vec<u8>> {
     let mut first = vec![0; header.geometry().block_range(0).len()];
     let target = Target::new(0, 0..first.len(), &mut first);
-    blocks.decode(&Executor::inline(), workers, vec![target])?;
+    blocks.decode(&Executor::inline(), workers, vec![target], 0)?;
     Ok(first)
-}
-
-/// The stored bytes of all blocks that the parts touch, by number, with their positions.
-fn fetch_blocks(
-    lazy: &LazyChunk,
-    parts: &dyn Parts,
-    fetch: &mut impl FnMut(Range<usize>) -> Result<Vec<u8>>,
-) -> Result<BTreeMap<usize, (usize, Vec<u8>)>> {
-    let header = lazy.header();
-    let mut fetched = BTreeMap::new();
-    let delta = header.slots.iter().any(|slot| slot.filter() == Some(Filter::Delta));
-    let ranges = (0..).map_while(|number| parts.range(number));
-    let blocks = ranges.flat_map(|range| header.geometry().blocks_of(&range));
-    for block in delta.then_some(0).into_iter().chain(blocks) {
-        if let Entry::Vacant(place) = fetched.entry(block) {
-            let extent = lazy.stream_extent(block)?;
-            place.insert((extent.start, fetch(extent)?));
-        }
-    }
-    Ok(fetched)
 }
 
 /// Has every part of a chunk of `nbytes` filled, and handed on.

@@ -58,17 +58,19 @@ impl<'a, F> Blocks<'a, F>
 where
     F: Fn(usize) -> Result<(usize, &'a [u8])> + Sync,
 {
-    /// Decodes all targets. The first block's error is the one that is told.
+    /// Decodes all targets, which are all of an output or, with others, one of `output` bytes. The first block's error is the one
+    /// that is told.
     pub(super) fn decode(
         &self,
         executor: &Executor,
         workers: &mut Vec<Worker>,
         mut targets: Vec<Target<'_>>,
+        output: usize,
     ) -> Result<()> {
         let nbytes = targets.iter().map(|target| target.dst.len()).sum();
         let threads = worker::useful_threads(executor, targets.len(), nbytes);
         let workers = worker::at_least(workers, threads);
-        let far = nbytes >= worker::FAR_OUTPUT;
+        let far = output.max(nbytes) >= worker::FAR_OUTPUT;
         if !self.reader.pipeline.has_delta() {
             return self.decode_from(executor, workers, &mut targets, Reference::Itself, far);
         }

@@ -121,6 +121,11 @@ pub(crate) trait Layout: Send + Sync {
     /// came: fewer where the space that can hold it ends. Bytes behind the chunk may come along.
     fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize>;
 
+    /// Whether small reads cost next to nothing.
+    fn is_near(&self) -> bool {
+        false
+    }
+
     /// The bytes from the start of the chunk on, where they are in memory.
     fn as_bytes(&self, _slot: u64) -> Option<&[u8]> {
         None

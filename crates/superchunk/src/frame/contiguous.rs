@@ -326,6 +326,11 @@ impl Layout for Contiguous {
         read
     }
 
+    fn is_near(&self) -> bool {
+        // Every read of a frame that others may change costs more than the read.
+        self.store.is_near() && !self.setup.following && !self.lock.is_shared_with_peers()
+    }
+
     fn as_bytes(&self, slot: u64) -> Option<&[u8]> {
         let start = usize::try_from(self.header.header_len.checked_add(slot)?).ok()?;
         let end = usize::try_from(self.header.header_len.checked_add(self.header.cbytes)?).ok()?;

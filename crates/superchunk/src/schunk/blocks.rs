@@ -2,7 +2,7 @@
 
 use super::SuperChunk;
 use super::append::Stored;
-use super::fetch::{Held, Scratch, Source, wants_more};
+use super::fetch::{Held, Scratch, Source, StoredChunk, wants_more};
 use crate::chunk::{Header, Parts, each};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
@@ -50,8 +50,8 @@ impl SuperChunk {
         let read = match self.hold(number, slot, wanted, buffer)? {
             Held::Whole(chunk) => return decoder.read_parts(chunk, parts),
             Held::Start(lazy, here) => {
-                let fetch = |wanted| self.fetch_range(slot, here, wanted);
-                decoder.read_lazy_parts(&lazy, fetch, parts)
+                let source = &mut StoredChunk { layout: self.layout.as_ref(), slot, here };
+                decoder.read_lazy_parts(&lazy, source, parts)
             }
         };
         match read {

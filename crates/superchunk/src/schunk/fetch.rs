@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::PoisonError;
 
 use super::SuperChunk;
-use crate::chunk::{Content, Decoder, Header, LazyChunk};
-use crate::container::{Run, Slot};
+use crate::chunk::{ChunkBytes, Content, Decoder, Header, LazyChunk};
+use crate::container::{Layout, Run, Slot};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filters::scratch;
 
 /// What a small read of a chunk takes first: its header and block starts, or all of a small chunk.
 const PREFIX: u64 = 8192;
@@ -42,6 +43,45 @@ pub(super) enum Source<'a> {
     Stored(u64),
 }
 
+/// A chunk of a layout, whose first bytes are here.
+pub(super) struct StoredChunk<'a> {
+    pub(super) layout: &'a dyn Layout,
+    pub(super) slot: u64,
+    pub(super) here: &'a [u8],
+}
+
+impl ChunkBytes for StoredChunk<'_> {
+    /// A block of usual size takes one read; one that claims more gets memory as its bytes come.
+    fn fetch(&mut self, wanted: Range<usize>, buffer: &mut Vec<u8>) -> Result<usize> {
+        if let Some(bytes) = self.here.get(wanted.clone()) {
+            scratch(buffer, bytes.len()).copy_from_slice(bytes);
+            return Ok(bytes.len());
+        }
+        let mut have = 0;
+        while have < wanted.len() {
+            let end = wanted.len().min(have.saturating_mul(2).max(LARGE_BLOCK));
+            let dst = scratch(buffer, end).get_mut(have..).unwrap_or_default();
+            let found = self.layout.read(self.slot, (wanted.start + have) as u64, dst)?;
+            have += found;
+            if have < end {
+                break;
+            }
+        }
+        Ok(have)
+    }
+
+    fn fetch_piece(&mut self, position: usize, dst: &mut [u8]) -> Result<bool> {
+        if !self.layout.is_near() {
+            return Ok(false);
+        }
+        if let Some(bytes) = self.here.get(position..position + dst.len()) {
+            dst.copy_from_slice(bytes);
+            return Ok(true);
+        }
+        Ok(self.layout.read(self.slot, position as u64, dst)? == dst.len())
+    }
+}
+
 impl SuperChunk {
     /// Where chunk `number` is.
     pub(super) fn source(&self, number: usize) -> Result<Source<'_>> {
@@ -60,10 +100,11 @@ impl SuperChunk {
         })
     }
 
-    /// Decodes a whole chunk into the start of `dst` and returns its length.
-    pub(super) fn decode(&self, number: usize, dst: &mut [u8]) -> Result<usize> {
+    /// Decodes a whole chunk into the start of `dst`, a part of an output of `output` bytes, and returns its length.
+    pub(super) fn decode(&self, number: usize, dst: &mut [u8], output: usize) -> Result<usize> {
         match self.source(number)? {
             Source::Stored(slot) => self.with_scratch(|Scratch { decoder, buffer }| {
+                let decoder = decoder.for_output(output);
                 let (chunk, _) = self.fetch(number, slot, buffer)?;
                 match self.prefix(number, chunk)? {
                     Some(len) => decoder.read_bytes(chunk, 0..len, room(dst, len)?).map(|_| len),
@@ -114,8 +155,8 @@ impl SuperChunk {
         let read = match self.hold(number, slot, range.len(), buffer)? {
             Held::Whole(chunk) => return decoder.read_bytes(chunk, range, dst).map(drop),
             Held::Start(lazy, here) => {
-                let fetch = |wanted| self.fetch_range(slot, here, wanted);
-                decoder.read_lazy(&lazy, range.clone(), fetch, dst).map(drop)
+                let source = &mut StoredChunk { layout: self.layout.as_ref(), slot, here };
+                decoder.read_lazy_from(&lazy, range.clone(), source, dst).map(drop)
             }
         };
         match read {
@@ -174,37 +215,6 @@ impl SuperChunk {
         self.check_len(number, &header)?;
         self.check_extent(slot, header.compressed_len())?;
         Ok((header, here))
-    }
-
-    /// The bytes `wanted` of a chunk whose start is `here`.
-    pub(super) fn fetch_range(
-        &self,
-        slot: u64,
-        here: &[u8],
-        wanted: Range<usize>,
-    ) -> Result<Vec<u8>> {
-        match here.get(wanted.clone()) {
-            Some(bytes) => Ok(bytes.to_vec()),
-            None => self.read_block_bytes(slot, wanted),
-        }
-    }
-
-    /// The bytes `wanted` of a stored chunk, or as many as there are. A block of usual size takes one
-    /// read; one that claims more gets memory as its bytes come.
-    fn read_block_bytes(&self, slot: u64, wanted: Range<usize>) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        while bytes.len() < wanted.len() {
-            let have = bytes.len();
-            let end = wanted.len().min(have.saturating_mul(2).max(LARGE_BLOCK));
-            bytes.resize(end, 0);
-            let dst = bytes.get_mut(have..).unwrap_or_default();
-            let found = self.layout.read(slot, (wanted.start + have) as u64, dst)?;
-            bytes.truncate(have + found);
-            if bytes.len() < end {
-                break;
-            }
-        }
-        Ok(bytes)
     }
 
     /// All bytes of a stored chunk, checked; the second slice is what follows it.
@@ -379,6 +389,7 @@ impl SuperChunk {
         let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut scratch =
             kept.unwrap_or_else(|| Scratch { decoder: self.decoder(), buffer: Vec::new() });
+        scratch.decoder.for_output(0);
         let result = work(&mut scratch);
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         result

@@ -50,7 +50,7 @@ impl SuperChunk {
             .ok()
             .and_then(|wanted| dst.get_mut(..wanted))
             .ok_or_else(|| Error::invalid(format!("{wanted} bytes, the buffer has {room}")))?;
-        let mut position = range.start;
+        let (mut position, output) = (range.start, dst.len());
         while !dst.is_empty() {
             let (number, within) = self.locate(position)?;
             let chunk_len = self.decoded_len(number)?;
@@ -61,7 +61,7 @@ impl SuperChunk {
             }
             let told = |error: Error| self.told(number, error);
             match len == chunk_len {
-                true => self.decode(number, part).map(drop).map_err(told)?,
+                true => self.decode(number, part, output).map(drop).map_err(told)?,
                 false => self.decode_part(number, within..within + len, part).map_err(told)?,
             }
             position += len as u64;
@@ -145,7 +145,7 @@ impl SuperChunk {
 
     /// Decodes chunk `number` into the start of `dst` and returns its length.
     pub fn read_chunk_into(&self, number: usize, dst: &mut [u8]) -> Result<usize> {
-        self.decode(number, dst).map_err(|error| self.told(number, error))
+        self.decode(number, dst, 0).map_err(|error| self.told(number, error))
     }
 
     /// Every chunk, decoded, in order.

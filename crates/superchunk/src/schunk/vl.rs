@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::SuperChunk;
 use super::append::Stored;
-use super::fetch::{Scratch, Source};
-use crate::chunk::vl_prefix_len;
+use super::fetch::{Scratch, Source, StoredChunk};
+use crate::chunk::{ChunkBytes, vl_prefix_len};
 use crate::container::{ChunkSize, MAX_CHUNKS};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -42,7 +42,13 @@ impl SuperChunk {
             }
             false => buffer.get(..here).unwrap_or_default(),
         };
-        decoder.read_block_from(here, block, |wanted| self.fetch_range(slot, here, wanted))
+        let mut source = StoredChunk { layout: self.layout.as_ref(), slot, here };
+        decoder.read_block_from(here, block, |wanted| {
+            let mut bytes = Vec::new();
+            let found = source.fetch(wanted, &mut bytes)?;
+            bytes.truncate(found);
+            Ok(bytes)
+        })
     }
 
     /// Puts a chunk of these blocks, or nothing, in the place of the chunks `range`. It happens, or

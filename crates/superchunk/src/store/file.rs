@@ -92,6 +92,10 @@ impl ReadAt for FileReader {
     fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
         self.0.read_at(position, dst)
     }
+
+    fn is_near(&self) -> bool {
+        true
+    }
 }
 
 impl ReadAt for FileWriter {
@@ -101,6 +105,10 @@ impl ReadAt for FileWriter {
 
     fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
         self.opened.read_at(position, dst)
+    }
+
+    fn is_near(&self) -> bool {
+        true
     }
 }
 

@@ -49,6 +49,11 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
+    /// Whether a small read costs next to nothing, as from a file of this machine: then less is read in more reads.
+    fn is_near(&self) -> bool {
+        false
+    }
+
     /// Whether there are none.
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)

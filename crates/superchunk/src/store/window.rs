@@ -51,6 +51,10 @@ impl<S: ReadAt> ReadAt for Window<S> {
         self.store.read_at(inside, dst.get_mut(..room.min(len)).unwrap_or_default())
     }
 
+    fn is_near(&self) -> bool {
+        self.store.is_near()
+    }
+
     fn as_bytes(&self) -> Option<&[u8]> {
         let behind = from(self.store.as_bytes()?, self.start);
         let room = usize::try_from(self.room_at(0)).unwrap_or(usize::MAX);
@@ -100,6 +104,10 @@ impl<S: ReadAt + ?Sized> ReadAt for Arc<S> {
 
     fn as_bytes(&self) -> Option<&[u8]> {
         (**self).as_bytes()
+    }
+
+    fn is_near(&self) -> bool {
+        (**self).is_near()
     }
 
     fn is_empty(&self) -> Result<bool> {
