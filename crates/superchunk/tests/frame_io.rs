@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use superchunk::store::{Dir, MemoryFolder, ReadAt, WriteAt};
-use superchunk::{CompressOptions, FrameOptions, OpenOptions, Result, SuperChunk};
+use superchunk::{
+    Codec, CompressOptions, ErrorKind, FrameOptions, OpenOptions, Result, SuperChunk,
+};
+use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
 
 /// A folder whose files count what is done with them.
@@ -14,6 +17,8 @@ use superchunk_testkit::samples::mixed;
 struct Counting {
     inner: MemoryFolder,
     counts: Arc<Counts>,
+    /// What the files say of themselves.
+    near: bool,
 }
 
 #[derive(Default)]
@@ -33,6 +38,7 @@ impl Counts {
 struct File<S: ?Sized> {
     counts: Arc<Counts>,
     store: Arc<S>,
+    near: bool,
 }
 
 impl<S: ReadAt + ?Sized> ReadAt for File<S> {
@@ -44,6 +50,10 @@ impl<S: ReadAt + ?Sized> ReadAt for File<S> {
         self.counts.reads.fetch_add(1, Ordering::Relaxed);
         self.counts.read.fetch_add(dst.len() as u64, Ordering::Relaxed);
         self.store.read_at(position, dst)
+    }
+
+    fn is_near(&self) -> bool {
+        self.near
     }
 }
 
@@ -65,7 +75,7 @@ impl<S: WriteAt + ?Sized> WriteAt for File<S> {
 
 impl Counting {
     fn file<S: ?Sized>(&self, store: Arc<S>) -> Arc<File<S>> {
-        Arc::new(File { counts: self.counts.clone(), store })
+        Arc::new(File { counts: self.counts.clone(), store, near: self.near })
     }
 }
 
@@ -129,6 +139,68 @@ fn opening_takes_at_most_three_reads_and_an_item_two() {
             let read = Counts::take(&dir.counts.read);
             assert!(read <= 8192 + chunk_size as u64 / 2, "{read} bytes for item {item}");
         }
+    }
+}
+
+/// Numbers whose lower three bytes are noise, whose fourth repeats itself, and whose others are zero.
+fn noisy_numbers(count: u64) -> Vec<u8> {
+    let mut rng = Rng::new(11);
+    (0..count).flat_map(|n| (rng.below(1 << 24) | n % 7 << 24).to_le_bytes()).collect()
+}
+
+#[test]
+fn of_planes_that_are_near_only_what_items_need_is_read() {
+    let chunk_size = 4 << 20;
+    let data = noisy_numbers(2 * chunk_size / 8);
+    for codec in [Codec::Lz4, Codec::BloscLz, Codec::Zlib, Codec::Zstd, Codec::Lz4Hc] {
+        let compress = CompressOptions::new(8).with_codec(codec).with_block_size(1 << 20);
+        let options = FrameOptions::new(compress).with_chunk_size(4 << 20);
+        let mut taken = Vec::new();
+        for near in [false, true] {
+            let dir = Arc::new(Counting { near, ..Counting::default() });
+            let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+            frame.append(&data).unwrap();
+            frame.close().unwrap();
+            let frame = OpenOptions::new().open_in_dir(dir.clone(), Some("frame")).unwrap();
+            Counts::take(&dir.counts.read);
+            for (start, count) in [(0, 1), (131_071, 1), (131_072, 3), (700_000, 2), (131_000, 200)]
+            {
+                let mut bytes = vec![0xa5; 8 * count];
+                let items = start..start + count as u64;
+                frame.read_items(items, &mut bytes).unwrap();
+                let at = usize::try_from(start).unwrap() * 8;
+                assert_eq!(Some(bytes.as_slice()), data.get(at..at + bytes.len()), "{codec:?}");
+            }
+            taken.push(Counts::take(&dir.counts.read));
+        }
+        // Six blocks, of which the three planes of noise take 384 KiB each.
+        let [far, near] = taken.try_into().unwrap();
+        assert!(far > 6 * 384 << 10, "{codec:?}: {far} bytes");
+        assert!(near < far / 4, "{codec:?}: {near} bytes instead of {far}");
+    }
+}
+
+#[test]
+fn damaged_lengths_of_planes_are_told_wherever_they_are_read_from() {
+    let options = FrameOptions::new(CompressOptions::new(8).with_block_size(1 << 20));
+    let data = noisy_numbers(1 << 17);
+    let dir = Arc::new(Counting { near: true, ..Counting::default() });
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+    frame.append(&data).unwrap();
+    frame.close().unwrap();
+    let file = dir.edit("frame").unwrap();
+    let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+    file.read_exact_at(0, &mut bytes).unwrap();
+    // The first plane is raw: its length, and its first bytes.
+    let mut head = (1_i32 << 17).to_le_bytes().to_vec();
+    head.extend(data.iter().step_by(8).take(4));
+    let at = bytes.windows(head.len()).position(|window| window == head).unwrap() as u64;
+    for csize in [i32::MAX, i32::MIN, -1, -300, 1, (1 << 17) - 1, (1 << 17) + 1, 1 << 19] {
+        file.write_at(at, &csize.to_le_bytes()).unwrap();
+        let frame = OpenOptions::new().open_in_dir(dir.clone(), Some("frame")).unwrap();
+        let error = frame.read_items(70_000..70_001, &mut [0; 8]).unwrap_err();
+        let expected = [ErrorKind::Corrupt, ErrorKind::Truncated];
+        assert!(expected.contains(&error.kind()), "{csize}: {error}");
     }
 }
 

@@ -27,6 +27,17 @@ pub(super) struct StoredBlock<'a> {
     pub(super) reference: Reference<'a>,
     /// It becomes a piece of an output that is too large for the caches.
     pub(super) far: bool,
+    /// Where only some of the wanted part is looked at.
+    pub(super) stretches: Option<Stretches>,
+}
+
+/// Stretches of a part, the first at its start, beside which nothing is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretches {
+    /// The bytes of one.
+    pub(crate) len: usize,
+    /// From the start of one to the start of the next.
+    pub(crate) step: usize,
 }
 
 impl StoredBlock<'_> {
@@ -51,6 +62,13 @@ impl StoredBlock<'_> {
     fn whole_items(&self, part: &Range<usize>) -> Range<usize> {
         let item_size = self.stream_count;
         part.start / item_size * item_size..part.end.div_ceil(item_size) * item_size
+    }
+}
+
+impl Stretches {
+    /// Whether they are whole items of this size. The container's items need not be those of the chunk.
+    fn are_items(&self, item_size: usize) -> bool {
+        self.len.is_multiple_of(item_size) && self.step.is_multiple_of(item_size)
     }
 }
 
@@ -109,7 +127,7 @@ impl<'a> BlockReader<'a> {
         }
         let mut buffer = std::mem::take(&mut worker.block);
         let decoded = scratch(&mut buffer, span.len());
-        let block = &StoredBlock { far: false, ..*block };
+        let block = &StoredBlock { far: false, stretches: None, ..*block };
         let result = self.decode_span(worker, block, stream_len, span.clone(), needed, decoded);
         if let Some(part) = decoded.get(part.start - span.start..part.end - span.start) {
             dst.copy_from_slice(part);
@@ -142,7 +160,7 @@ impl<'a> BlockReader<'a> {
             if self.decode_planes_at_once(worker, block, items.clone(), dst) {
                 return Ok(());
             }
-            return self.decode_planes(worker, &mut reader, stream_len, items, block.far, dst);
+            return self.decode_planes(worker, &mut reader, block, items, dst);
         }
         let mut streams = std::mem::take(&mut worker.streams);
         let joined = scratch(&mut streams, dst.len());
@@ -206,12 +224,11 @@ impl<'a> BlockReader<'a> {
         &self,
         worker: &mut Worker,
         reader: &mut Reader<'_>,
-        len: usize,
+        block: &StoredBlock<'_>,
         items: Range<usize>,
-        far: bool,
         dst: &mut [u8],
     ) -> Result<()> {
-        let count = dst.len() / items.len().max(1);
+        let (count, len) = (block.stream_count, block.stream_len()?);
         let decoded = scratch(&mut worker.streams, count * len);
         let wanted = Wanted::range(items.clone());
         let mut planes: [&[u8]; 256] = [&[]; 256];
@@ -234,7 +251,7 @@ impl<'a> BlockReader<'a> {
             };
             *plane = whole.get(items.clone()).unwrap_or_default();
         }
-        put_together(planes.get(..count).unwrap_or_default(), far, dst);
+        put_together(planes.get(..count).unwrap_or_default(), block, dst);
         Ok(())
     }
 
@@ -251,12 +268,29 @@ impl<'a> BlockReader<'a> {
     }
 }
 
-/// Items from the planes of their bytes.
-pub(super) fn put_together(planes: &[&[u8]], far: bool, dst: &mut [u8]) {
-    if far {
-        shuffle::unshuffle_planes_far(planes, dst);
-    } else {
-        shuffle::unshuffle_planes(planes, dst);
+/// Items of a block from the planes of their bytes.
+pub(super) fn put_together(planes: &[&[u8]], block: &StoredBlock<'_>, dst: &mut [u8]) {
+    match block.stretches {
+        Some(stretches) if stretches.are_items(planes.len()) => {
+            put_together_in(stretches, planes, dst);
+        }
+        _ if block.far => shuffle::unshuffle_planes_far(planes, dst),
+        _ => shuffle::unshuffle_planes(planes, dst),
+    }
+}
+
+/// The same for stretches of whole items; what is between them stays as it is.
+fn put_together_in(stretches: Stretches, planes: &[&[u8]], dst: &mut [u8]) {
+    let Stretches { len, step } = stretches;
+    let mut parts: [&[u8]; 256] = [&[]; 256];
+    for start in (0..dst.len()).step_by(step.max(1)) {
+        let end = dst.len().min(start.saturating_add(len));
+        let items = start / planes.len().max(1)..end / planes.len().max(1);
+        for (part, plane) in parts.iter_mut().zip(planes) {
+            *part = plane.get(items.clone()).unwrap_or_default();
+        }
+        let parts = parts.get(..planes.len()).unwrap_or_default();
+        shuffle::unshuffle_planes(parts, dst.get_mut(start..end).unwrap_or_default());
     }
 }
 

@@ -10,7 +10,7 @@ use super::layout::{Layout, dictionary};
 use super::special;
 use super::targets::{Blocks, Target};
 use super::vl;
-use super::worker::Worker;
+use super::worker::{Output, Worker};
 use crate::block_shape::BlockShape;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
@@ -42,8 +42,7 @@ pub struct Decoder {
     pub(super) parts: Vec<u8>,
     /// Stored blocks of a chunk that is elsewhere.
     pub(super) fetched: Fetched,
-    /// The length of the output that the next chunk is decoded to a part of, or less if that is all of it.
-    pub(super) output: usize,
+    pub(super) output: Output,
     /// The header of the chunk that a part was read of last.
     pub(super) seen: Option<Box<Seen>>,
 }
@@ -83,9 +82,9 @@ impl Decoder {
         self
     }
 
-    /// The same decoder, told that what it decodes next are parts of an output of `len` bytes.
-    pub(crate) fn for_output(&mut self, len: usize) -> &mut Self {
-        self.output = len;
+    /// The same decoder, told what becomes of what it decodes next.
+    pub(crate) fn for_output(&mut self, output: Output) -> &mut Self {
+        self.output = output;
         self
     }
 
@@ -144,7 +143,7 @@ impl Decoder {
             return vl::decode_all(self, header, chunk, dst, skipped);
         }
         if header.content != Content::Blocks && skip.is_none() {
-            return special::fill_all(&self.executor, header, chunk, dst);
+            return special::fill_all(&self.executor, header, chunk, self.output, dst);
         }
         let geometry = header.geometry();
         let blocks = dst.chunks_mut(header.blocksize).enumerate();
@@ -156,7 +155,7 @@ impl Decoder {
         }
         targets.into_iter().try_for_each(|target| {
             let start = geometry.block_range(target.block).start;
-            special::fill(header, chunk, start..start + target.dst.len(), target.dst)
+            special::fill(header, chunk, start..start + target.dst.len(), self.output, target.dst)
         })
     }
 
@@ -174,7 +173,7 @@ impl Decoder {
             return self
                 .decode_targets(header, chunk, || Target::cover(header.geometry(), &range, dst));
         }
-        special::fill(header, chunk, range, dst)
+        special::fill(header, chunk, range, self.output, dst)
     }
 
     /// Decodes the targets, which are made when the chunk is known to have as many blocks as it says.

@@ -33,6 +33,7 @@ mod two;
 mod vl;
 mod worker;
 
+pub(crate) use block::Stretches;
 pub use decode::Decoder;
 pub use encode::Encoder;
 pub(crate) use fetched::ChunkBytes;
@@ -42,7 +43,7 @@ pub(crate) use parts::{Parts, each};
 pub use special::{nans, repeated, uninitialised, zeros};
 pub(crate) use special::{repeated_in_blocks, stored_header};
 pub(crate) use vl::vl_prefix_len;
-pub(crate) use worker::FAR_OUTPUT;
+pub(crate) use worker::{FAR_OUTPUT, Output};
 
 use bytemuck::Pod;
 

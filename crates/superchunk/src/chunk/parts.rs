@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::block::BlockReader;
+use super::block::{BlockReader, Stretches};
 use super::decode::Decoder;
 use super::fetched::{ChunkBytes, Fetched, FewItems};
 use super::header::{Content, Header};
@@ -13,7 +13,7 @@ use super::layout::{Layout, dictionary};
 use super::lazy::{LazyChunk, fetch_dictionary, too_few};
 use super::special;
 use super::targets::{Blocks, Target};
-use super::worker::{self, Worker};
+use super::worker::{self, Output, Worker};
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::filters::scratch;
@@ -27,6 +27,11 @@ pub(crate) trait Parts {
     /// Where the bytes of the part shall go as they are; its length is that of the range. `None`
     /// when they shall be [taken](Parts::take) instead.
     fn room(&mut self, number: usize) -> Option<&mut [u8]>;
+
+    /// The stretches of the part that are looked at when it is taken, if not all of it. The part is one of a single block.
+    fn stretches(&self, _number: usize) -> Option<Stretches> {
+        None
+    }
 
     /// How many parts, this one first, had better be taken together.
     fn together(&mut self, _number: usize) -> usize {
@@ -55,8 +60,8 @@ impl Decoder {
                 let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
                 self.decode_parts(&header, &blocks, parts)
             }
-            _ => each(&mut self.parts, header.nbytes, parts, |range, dst| {
-                special::fill(&header, chunk, range, dst)
+            _ => each(&mut self.parts, header.nbytes, parts, |range, _, dst| {
+                special::fill(&header, chunk, range, Output::Whole, dst)
             }),
         }
     }
@@ -73,7 +78,7 @@ impl Decoder {
             Content::Blocks => {}
             Content::Stored => {
                 let (payload, mut bytes) = (header.header_len(), Vec::new());
-                return each(&mut self.parts, header.nbytes, parts, |range, dst| {
+                return each(&mut self.parts, header.nbytes, parts, |range, _, dst| {
                     let wanted = payload + range.start..payload + range.end;
                     let found = source.fetch(wanted, &mut bytes)?;
                     let bytes = bytes.get(..found).and_then(|bytes| bytes.get(..dst.len()));
@@ -128,8 +133,10 @@ impl Decoder {
         };
         worker::at_least(&mut self.workers, 1);
         let (workers, geometry) = (&mut self.workers, header.geometry());
-        each(&mut self.parts, header.nbytes, parts, |range, dst| {
+        each(&mut self.parts, header.nbytes, parts, |range, stretches, dst| {
             let targets = Target::cover(geometry, &range, dst);
+            let targets =
+                targets.into_iter().map(|target| target.in_stretches(stretches)).collect();
             match workers.first_mut() {
                 Some(worker) => blocks.decode_here(worker, targets, &first),
                 None => Ok(()),
@@ -146,7 +153,7 @@ fn decode_first<'a>(
 ) -> Result<Vec<u8>> {
     let mut first = vec![0; header.geometry().block_range(0).len()];
     let target = Target::new(0, 0..first.len(), &mut first);
-    blocks.decode(&Executor::inline(), workers, vec![target], 0)?;
+    blocks.decode(&Executor::inline(), workers, vec![target], Output::ReadAtOnce)?;
     Ok(first)
 }
 
@@ -155,12 +162,12 @@ pub(crate) fn each(
     buffer: &mut Vec<u8>,
     nbytes: usize,
     parts: &mut dyn Parts,
-    mut fill: impl FnMut(Range<usize>, &mut [u8]) -> Result<()>,
+    mut fill: impl FnMut(Range<usize>, Option<Stretches>, &mut [u8]) -> Result<()>,
 ) -> Result<()> {
     let mut number = 0;
     while let Some(range) = checked_range(parts, number, nbytes)? {
         if let Some(room) = parts.room(number).filter(|room| room.len() == range.len()) {
-            fill(range, room)?;
+            fill(range, None, room)?;
             number += 1;
             continue;
         }
@@ -168,7 +175,8 @@ pub(crate) fn each(
         let last = number + parts.together(number).max(1);
         while let Some(range) = checked_range(parts, number, nbytes)?.filter(|_| number < last) {
             let end = len + range.len();
-            fill(range, scratch(buffer, end).get_mut(len..).unwrap_or_default())?;
+            let dst = scratch(buffer, end).get_mut(len..).unwrap_or_default();
+            fill(range, parts.stretches(number), dst)?;
             (number, len) = (number + 1, end);
         }
         parts.take(first..number, scratch(buffer, len));

@@ -6,7 +6,7 @@ use superchunk_kernels::{copy_far, runs};
 
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
 use super::tune;
-use super::worker;
+use super::worker::{self, Output};
 use crate::codecs::CodecId;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
@@ -91,17 +91,18 @@ pub(super) fn fill_all(
     executor: &Executor,
     header: &Header,
     chunk: &[u8],
+    output: Output,
     dst: &mut [u8],
 ) -> Result<()> {
     if worker::useful_threads(executor, 2, dst.len()) == 1 {
-        return fill(header, chunk, 0..dst.len(), dst);
+        return fill(header, chunk, 0..dst.len(), output, dst);
     }
     let pieces = dst.chunks_mut(FILL_PIECE).map(|piece| (piece, Ok(())));
     let mut pieces: Vec<(&mut [u8], Result<()>)> = pieces.collect();
     let mut threads = vec![(); executor.thread_count().min(pieces.len())];
     executor.for_each(&mut threads, &mut pieces, |(), number, (piece, outcome)| {
         let start = number * FILL_PIECE;
-        *outcome = fill(header, chunk, start..start + piece.len(), piece);
+        *outcome = fill(header, chunk, start..start + piece.len(), output, piece);
     });
     pieces.into_iter().try_for_each(|(_, outcome)| outcome)
 }
@@ -114,10 +115,11 @@ pub(super) fn fill(
     header: &Header,
     chunk: &[u8],
     range: Range<usize>,
+    output: Output,
     dst: &mut [u8],
 ) -> Result<()> {
     let payload = chunk.get(header.header_len()..).unwrap_or_default();
-    let far = is_far(header, dst);
+    let far = output.is_far(header.nbytes) && dst.len() >= FILL_PIECE;
     match header.content {
         Content::Stored => match payload.get(range) {
             Some(bytes) if far => copy_far(bytes, dst),
@@ -135,11 +137,6 @@ pub(super) fn fill(
         _ => dst.fill(0),
     }
     Ok(())
-}
-
-/// Whether `dst` is a good piece of a chunk that is too large for the caches.
-fn is_far(header: &Header, dst: &[u8]) -> bool {
-    header.nbytes >= worker::FAR_OUTPUT && dst.len() >= FILL_PIECE
 }
 
 /// Fills `dst` with `value` again and again, as if from the start of the chunk to `position`; past the caches if it is `far`.

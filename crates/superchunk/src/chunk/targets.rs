@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::block::{BlockReader, StoredBlock};
+use super::block::{BlockReader, StoredBlock, Stretches};
 use super::geometry::Geometry;
 use super::layout::Layout;
-use super::worker::{self, Worker};
+use super::worker::{self, Output, Worker};
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::filters::Reference;
@@ -18,13 +18,19 @@ pub(super) struct Target<'d> {
     pub(super) block: usize,
     part: Range<usize>,
     pub(super) dst: &'d mut [u8],
+    stretches: Option<Stretches>,
     outcome: Result<()>,
 }
 
 impl<'d> Target<'d> {
     /// `part` counts from the start of the block and is as long as `dst`.
     pub(super) fn new(block: usize, part: Range<usize>, dst: &'d mut [u8]) -> Self {
-        Self { block, part, dst, outcome: Ok(()) }
+        Self { block, part, dst, stretches: None, outcome: Ok(()) }
+    }
+
+    /// The same target, of which only some stretches are looked at.
+    pub(super) fn in_stretches(self, stretches: Option<Stretches>) -> Self {
+        Self { stretches, ..self }
     }
 
     /// The parts of blocks that make up the bytes `range`, which is as long as `dst`.
@@ -58,19 +64,18 @@ impl<'a, F> Blocks<'a, F>
 where
     F: Fn(usize) -> Result<(usize, &'a [u8])> + Sync,
 {
-    /// Decodes all targets, which are all of an output or, with others, one of `output` bytes. The first block's error is the one
-    /// that is told.
+    /// Decodes all targets. The first block's error is the one that is told.
     pub(super) fn decode(
         &self,
         executor: &Executor,
         workers: &mut Vec<Worker>,
         mut targets: Vec<Target<'_>>,
-        output: usize,
+        output: Output,
     ) -> Result<()> {
         let nbytes = targets.iter().map(|target| target.dst.len()).sum();
         let threads = worker::useful_threads(executor, targets.len(), nbytes);
         let workers = worker::at_least(workers, threads);
-        let far = output.max(nbytes) >= worker::FAR_OUTPUT;
+        let far = output.is_far(nbytes);
         if !self.reader.pipeline.has_delta() {
             return self.decode_from(executor, workers, &mut targets, Reference::Itself, far);
         }
@@ -163,6 +168,7 @@ where
         far: bool,
     ) -> Result<()> {
         let (position, block) = self.stored(target.block, reference, far)?;
+        let block = StoredBlock { stretches: target.stretches, ..block };
         self.reader
             .decode(worker, &block, target.part.clone(), target.dst)
             .map_err(|error| error.moved_by(position))
@@ -185,6 +191,7 @@ where
             len: self.layout.geometry().block_range(number).len(),
             reference: if number == 0 { Reference::Itself } else { reference },
             far,
+            stretches: None,
         };
         Ok((position, block))
     }

@@ -44,7 +44,7 @@ impl BlockReader<'_> {
                 break;
             }
             if is_gathered {
-                gather(streams, decoded, 0..decoded.len() / streams.len(), block.far, dst);
+                gather(streams, decoded, 0..decoded.len() / streams.len(), block, dst);
             } else {
                 let undone = self.undo_filters(worker, decoded, block.reference, block.far, dst);
                 is_done = undone.is_ok();
@@ -66,7 +66,7 @@ impl BlockReader<'_> {
         let decoded = scratch(buffer, block.len);
         let streams = self.decode_at_once(codec, block, items.end, decoded);
         if let Some(streams) = &streams {
-            gather(streams, decoded, items, block.far, dst);
+            gather(streams, decoded, items, block, dst);
         }
         streams.is_some()
     }
@@ -141,7 +141,13 @@ fn in_turns<'s, 'd>(
 }
 
 /// Puts items together from planes, which are where they were decoded to, or raw.
-fn gather(streams: &[Stream<'_>], decoded: &[u8], items: Range<usize>, far: bool, dst: &mut [u8]) {
+fn gather(
+    streams: &[Stream<'_>],
+    decoded: &[u8],
+    items: Range<usize>,
+    block: &StoredBlock<'_>,
+    dst: &mut [u8],
+) {
     let parts = decoded.chunks_exact((decoded.len() / streams.len().max(1)).max(1));
     let planes = streams.iter().zip(parts).map(|(stream, part)| match *stream {
         Stream::Raw(bytes) => bytes,
@@ -149,7 +155,7 @@ fn gather(streams: &[Stream<'_>], decoded: &[u8], items: Range<usize>, far: bool
     });
     let planes: Vec<&[u8]> =
         planes.map(|plane| plane.get(items.clone()).unwrap_or_default()).collect();
-    put_together(&planes, far, dst);
+    put_together(&planes, block, dst);
 }
 
 #[cfg(feature = "zlib")]

@@ -12,6 +12,29 @@ const WORTH_THREADS: usize = 128 * 1024;
 /// written past them where that is possible.
 pub(crate) const FAR_OUTPUT: usize = 2 * 1024 * 1024;
 
+/// What becomes of decoded bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Output {
+    /// They are all that the caller wanted.
+    #[default]
+    Whole,
+    /// They are a part of so many.
+    PartOf(usize),
+    /// They are read at once, and had better be in the caches.
+    ReadAtOnce,
+}
+
+impl Output {
+    /// Whether `len` bytes should be written past the caches.
+    pub(super) fn is_far(self, len: usize) -> bool {
+        match self {
+            Self::Whole => len >= FAR_OUTPUT,
+            Self::PartOf(output) => output.max(len) >= FAR_OUTPUT,
+            Self::ReadAtOnce => false,
+        }
+    }
+}
+
 /// Appends bytes to an output, past the caches if it is to become that large.
 pub(super) fn append(bytes: &[u8], out: &mut Vec<u8>) {
     if out.capacity() >= FAR_OUTPUT { append_far(bytes, out) } else { out.extend_from_slice(bytes) }

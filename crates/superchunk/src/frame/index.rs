@@ -1,6 +1,6 @@
 //! The index: a chunk of 64-bit little-endian entries, one for each chunk of the frame.
 
-use crate::chunk::{self, Decoder};
+use crate::chunk::{self, Decoder, Output};
 use crate::container::{Entry, MAX_CHUNKS};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -19,6 +19,7 @@ pub(super) fn parse(bytes: &[u8], count: Option<u64>, limits: &Limits) -> Result
     limits.check_metadata("index", len as u64)?;
     let mut entries: Vec<u64> = bytemuck::zeroed_vec(len / 8);
     let mut decoder = Decoder::new().with_limits(*limits);
+    decoder.for_output(Output::ReadAtOnce);
     decoder.decompress_into(bytes, bytemuck::cast_slice_mut(&mut entries)).map_err(of_index)?;
     Ok(entries.into_iter().map(|entry| Entry(u64::from_le(entry))).collect())
 }

@@ -15,12 +15,14 @@ use super::geometry::Geometry;
 use super::pick::{BlockPart, Group, Picks};
 use super::strided::{Axis, Copy};
 use crate::b2nd::MAX_DIMENSIONS;
-use crate::chunk::{FAR_OUTPUT, Parts};
+use crate::chunk::{FAR_OUTPUT, Parts, Stretches};
 use crate::error::{Error, Result};
 use crate::schunk::SuperChunk;
 
 /// Blocks that are put together before they are written have at most this many bytes: they shall stay in the cache.
 const MOST_TOGETHER: usize = 512 * 1024;
+/// Shorter stretches of a block are not decoded one by one.
+const WORTH_STRETCH: usize = 32;
 /// Below this many bytes a second thread costs more than it brings.
 const WORTH_THREADS: usize = 128 * 1024;
 
@@ -238,6 +240,22 @@ impl Parts for Reading<'_> {
         let (_, to) = self.prepare(&at, &[0; MAX_DIMENSIONS], span.start);
         let len = self.copy.whole().filter(|len| *len == span.len())?;
         self.dst.get_mut(to..to + len)
+    }
+
+    /// What one index of the outermost axis with several needs, if that is much less than lies between two of them.
+    fn stretches(&self, number: usize) -> Option<Stretches> {
+        let at = self.parts(number)?;
+        let (mut len, mut step) = (self.geometry.item_size, None);
+        for (part, stride) in chosen(&self.axes, &at).zip(self.block_strides) {
+            let [run] = part.runs.as_slice() else { return None };
+            match step {
+                None if run.count > 1 => step = Some(run.step * stride),
+                None => {}
+                Some(_) => len += (run.last() - run.within) * stride,
+            }
+        }
+        step.filter(|step| (WORTH_STRETCH..=step / 2).contains(&len))
+            .map(|step| Stretches { len, step })
     }
 
     /// Parts that lie side by side along the last axis, where the destination is far: their rows are short, and

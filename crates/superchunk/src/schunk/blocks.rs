@@ -26,13 +26,15 @@ impl SuperChunk {
             Ok(Source::Stored(slot)) => {
                 self.with_scratch(|scratch| self.read_stored_parts(number, slot, parts, scratch))
             }
-            Ok(Source::Run(run, len)) => each(&mut Vec::new(), len, parts, |range, dst| {
+            Ok(Source::Run(run, len)) => each(&mut Vec::new(), len, parts, |range, _, dst| {
                 self.write_run(run, range.start, dst)
             }),
-            Ok(Source::Tail(bytes)) => each(&mut Vec::new(), bytes.len(), parts, |range, dst| {
-                dst.copy_from_slice(bytes.get(range).unwrap_or_default());
-                Ok(())
-            }),
+            Ok(Source::Tail(bytes)) => {
+                each(&mut Vec::new(), bytes.len(), parts, |range, _, dst| {
+                    dst.copy_from_slice(bytes.get(range).unwrap_or_default());
+                    Ok(())
+                })
+            }
             Err(error) => Err(error),
         };
         read.map_err(|error| self.told(number, error))

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::PoisonError;
 
 use super::SuperChunk;
-use crate::chunk::{ChunkBytes, Content, Decoder, Header, LazyChunk};
+use crate::chunk::{ChunkBytes, Content, Decoder, Header, LazyChunk, Output};
 use crate::container::{Layout, Run, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filters::scratch;
@@ -100,8 +100,8 @@ impl SuperChunk {
         })
     }
 
-    /// Decodes a whole chunk into the start of `dst`, a part of an output of `output` bytes, and returns its length.
-    pub(super) fn decode(&self, number: usize, dst: &mut [u8], output: usize) -> Result<usize> {
+    /// Decodes a whole chunk into the start of `dst` and returns its length.
+    pub(super) fn decode(&self, number: usize, dst: &mut [u8], output: Output) -> Result<usize> {
         match self.source(number)? {
             Source::Stored(slot) => self.with_scratch(|Scratch { decoder, buffer }| {
                 let decoder = decoder.for_output(output);
@@ -389,7 +389,7 @@ impl SuperChunk {
         let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut scratch =
             kept.unwrap_or_else(|| Scratch { decoder: self.decoder(), buffer: Vec::new() });
-        scratch.decoder.for_output(0);
+        scratch.decoder.for_output(Output::Whole);
         let result = work(&mut scratch);
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         result

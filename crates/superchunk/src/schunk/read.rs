@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::SuperChunk;
 use super::fetch::Source;
-use crate::chunk::{Content, Header};
+use crate::chunk::{Content, Header, Output};
 use crate::container::ChunkSize;
 use crate::error::{Error, Result};
 
@@ -50,7 +50,7 @@ impl SuperChunk {
             .ok()
             .and_then(|wanted| dst.get_mut(..wanted))
             .ok_or_else(|| Error::invalid(format!("{wanted} bytes, the buffer has {room}")))?;
-        let (mut position, output) = (range.start, dst.len());
+        let (mut position, output) = (range.start, Output::PartOf(dst.len()));
         while !dst.is_empty() {
             let (number, within) = self.locate(position)?;
             let chunk_len = self.decoded_len(number)?;
@@ -145,7 +145,7 @@ impl SuperChunk {
 
     /// Decodes chunk `number` into the start of `dst` and returns its length.
     pub fn read_chunk_into(&self, number: usize, dst: &mut [u8]) -> Result<usize> {
-        self.decode(number, dst, 0).map_err(|error| self.told(number, error))
+        self.decode(number, dst, Output::Whole).map_err(|error| self.told(number, error))
     }
 
     /// Every chunk, decoded, in order.
