@@ -3,6 +3,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+use superchunk_kernels::boxes::{Rows, copy_rows, join_rows_far};
 use superchunk_kernels::{Malformed, shuffle, truncate};
 use superchunk_kernels::{bitshuffle, blosclz, bytedelta, copy_far, delta, is_noise, lz4, runs};
 
@@ -85,6 +86,33 @@ fn runs_noise_and_copies() {
         assert!(!is_noise(src));
     }
     assert!(!is_noise(&bytes(9000, 5)));
+}
+
+#[test]
+fn rows_of_boxes_arrive() {
+    let src = &bytes(1200, 8)[1..];
+    for (count, len, src_step, dst_step) in [(3, 65, 70, 200), (1, 259, 0, 0), (5, 7, 64, 19)] {
+        let rows = Rows { count, src_step, dst_step };
+        let room = (count - 1) * dst_step + 2 * len;
+        let mut expected = vec![0; room];
+        for row in 0..count {
+            expected[row * dst_step..][..len].copy_from_slice(&src[row * src_step..][..len]);
+        }
+        let copied = written(room, |dst| {
+            dst.fill(0);
+            copy_rows(rows, len, src, dst, [src_step, 1 << 20]);
+        });
+        assert_eq!(copied, expected);
+        for row in 0..count {
+            let from = row * src_step + 300;
+            expected[row * dst_step..][len..2 * len].copy_from_slice(&src[from..from + len]);
+        }
+        let joined = written(room, |dst| {
+            dst.fill(0);
+            join_rows_far(rows, &[0..len, 300..300 + len], src, dst);
+        });
+        assert_eq!(joined, expected);
+    }
 }
 
 #[test]
