@@ -145,7 +145,7 @@ fn opening_takes_at_most_three_reads_and_an_item_two() {
 /// Numbers whose lower three bytes are noise, whose fourth repeats itself, and whose others are zero.
 fn noisy_numbers(count: u64) -> Vec<u8> {
     let mut rng = Rng::new(11);
-    (0..count).flat_map(|n| (rng.below(1 << 24) | n % 7 << 24).to_le_bytes()).collect()
+    (0..count).flat_map(|n| (rng.below(1 << 24) | (n % 7) << 24).to_le_bytes()).collect()
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn of_planes_that_are_near_only_what_items_need_is_read() {
         }
         // Six blocks, of which the three planes of noise take 384 KiB each.
         let [far, near] = taken.try_into().unwrap();
-        assert!(far > 6 * 384 << 10, "{codec:?}: {far} bytes");
+        assert!(far > 6 * 384 * 1024, "{codec:?}: {far} bytes");
         assert!(near < far / 4, "{codec:?}: {near} bytes instead of {far}");
     }
 }

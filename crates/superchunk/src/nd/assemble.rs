@@ -4,9 +4,10 @@
 //! the caller; everything else is zero. A chunk whose box is a whole old chunk is kept as it is.
 
 use super::geometry::{Geometry, strides};
+use super::odometer::{Odometer, chosen};
 use super::pick::{BlockPart, Group, Picks};
 use super::strided::{Axis, Copy};
-use super::view::{Odometer, View, block_parts, chosen};
+use super::view::{View, block_parts};
 use crate::error::Result;
 use crate::schunk::Change;
 

@@ -21,10 +21,12 @@ mod geometry;
 mod join;
 #[cfg(feature = "ndarray")]
 mod ndarray_view;
+mod odometer;
 mod options;
 mod pick;
 mod points;
 mod read;
+mod reading;
 mod resize;
 mod select;
 mod strided;

@@ -4,10 +4,11 @@
 use super::NdArray;
 use super::assemble::pack;
 use super::geometry::{Geometry, product, strides};
+use super::odometer::{Odometer, chosen};
 use super::pick::{BlockPart, Group, Picks};
 use super::read::{check_len, turn, turned};
 use super::select::Selection;
-use super::view::{Odometer, block_parts, chosen};
+use super::view::block_parts;
 use crate::dtype::{ByteOrder, Element};
 use crate::error::Result;
 
