@@ -67,7 +67,7 @@ struct Block {
 }
 
 /// Items of a block of planes.
-pub(super) struct FewItems {
+struct FewItems {
     planes: usize,
     plane_len: usize,
     items: Range<usize>,
@@ -75,7 +75,7 @@ pub(super) struct FewItems {
 
 impl FewItems {
     /// The items of `block` that hold the bytes `range` of the chunk, if they are few of a block of planes.
-    pub(super) fn of(
+    fn of(
         reader: &BlockReader<'_>,
         layout: &Layout<'_>,
         block: usize,
@@ -95,13 +95,30 @@ impl FewItems {
 }
 
 impl Fetched {
-    /// Forgets all blocks.
-    pub(super) fn clear(&mut self) {
+    /// Reads the blocks that hold the bytes `ranges` of a chunk, which ascend, or as much as these need of them; what was read before
+    /// is forgotten.
+    pub(super) fn read(
+        &mut self,
+        lazy: &LazyChunk,
+        (reader, layout): (&BlockReader<'_>, &Layout<'_>),
+        ranges: impl Iterator<Item = Range<usize>>,
+        source: &mut dyn ChunkBytes,
+    ) -> Result<()> {
         self.count = 0;
+        if reader.pipeline.has_delta() {
+            self.add(lazy, 0, None, source)?;
+        }
+        for range in ranges {
+            for block in layout.geometry().blocks_of(&range) {
+                let few = FewItems::of(reader, layout, block, &range);
+                self.add(lazy, block, few.as_ref(), source)?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads a block, or what a few of its items need, unless it is there. No block before it may be added later.
-    pub(super) fn add(
+    fn add(
         &mut self,
         lazy: &LazyChunk,
         number: usize,

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::block::BlockReader;
 use super::decode::Decoder;
-use super::fetched::{Asked, ChunkBytes, Fetched, FewItems};
+use super::fetched::{Asked, ChunkBytes, Fetched};
 use super::header::{Content, Header};
 use super::items::destination;
 use super::layout::{Layout, bstarts_end, dictionary_len};
@@ -219,14 +219,7 @@ impl Decoder {
         let dict = fetch_dictionary(header, source)?;
         let layout = Layout::parse(header, &lazy.prefix)?.with_dictionary(&dict);
         let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
-        fetched.clear();
-        if reader.pipeline.has_delta() {
-            fetched.add(lazy, 0, None, source)?;
-        }
-        for block in header.geometry().blocks_of(&range) {
-            let few = FewItems::of(&reader, &layout, block, &range);
-            fetched.add(lazy, block, few.as_ref(), source)?;
-        }
+        fetched.read(lazy, (&reader, &layout), std::iter::once(range.clone()), source)?;
         let bytes_of = |block: usize| fetched.get(block);
         let targets = Target::cover(header.geometry(), &range, dst);
         Blocks { layout: &layout, reader: &reader, bytes_of }.decode(

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::block::{BlockReader, Stretches};
 use super::decode::Decoder;
-use super::fetched::{ChunkBytes, Fetched, FewItems};
+use super::fetched::{ChunkBytes, Fetched};
 use super::header::{Content, Header};
 use super::layout::{Layout, dictionary};
 use super::lazy::{LazyChunk, fetch_dictionary, too_few};
@@ -105,16 +105,8 @@ impl Decoder {
         let dict = fetch_dictionary(header, source)?;
         let layout = Layout::parse(header, lazy.prefix())?.with_dictionary(&dict);
         let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
-        fetched.clear();
-        if reader.pipeline.has_delta() {
-            fetched.add(lazy, 0, None, source)?;
-        }
-        for range in (0..).map_while(|number| parts.range(number)) {
-            for block in header.geometry().blocks_of(&range) {
-                let few = FewItems::of(&reader, &layout, block, &range);
-                fetched.add(lazy, block, few.as_ref(), source)?;
-            }
-        }
+        let ranges = (0..).map_while(|number| parts.range(number));
+        fetched.read(lazy, (&reader, &layout), ranges, source)?;
         let bytes_of = |block: usize| fetched.get(block);
         let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
         self.decode_parts(header, &blocks, parts)
