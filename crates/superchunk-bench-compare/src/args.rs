@@ -11,7 +11,8 @@ use crate::choice::{CODECS, CodecChoice, FILTERS, FilterChoice, Setup};
 pub(crate) const HELP: &str = "\
 superchunk-bench-compare [frame | nd | objects | tables] [options]
 
-  frame               the benches of frames instead of chunks; heeds only the four options below
+  frame               the benches of frames instead of chunks; heeds only the four options below,
+                      and one number of --threads
   nd                  the benches of N-d arrays, likewise
   objects             a million strings beside Parquet and others, likewise (run it by cargo xtask)
   tables              a table of 20 columns beside bcolz and others, likewise

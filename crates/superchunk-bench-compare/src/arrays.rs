@@ -18,6 +18,7 @@ use crate::contestant::Answer;
 use crate::frame_report::FrameReport;
 use crate::frames::setup;
 use crate::nd_side::{Cuboid, Index, NdHandle, NdSide, Points, Shapes};
+use crate::opened;
 use crate::ours_nd::OurArrays;
 use crate::rounds::{Folder, Lines, Times, remove, turns};
 
@@ -37,8 +38,9 @@ const APPENDED_PLANES: usize = 16;
 
 /// Runs all array benches; `false` when an answer was wrong.
 pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
-    let mut report = FrameReport::new(args, &library.version(), "nd", "C-Blosc2");
-    let setup = setup()?;
+    let mut report =
+        FrameReport::new(args, &library.version(), &opened::subject("nd", args)?, "C-Blosc2");
+    let setup = setup(opened::threads(args)?)?;
     let theirs = CArrays::new(library, &setup)?;
     let ours = OurArrays::new(&setup);
     let bench = Bench {

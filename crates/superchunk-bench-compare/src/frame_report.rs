@@ -9,8 +9,8 @@ use crate::rounds::Times;
 /// Collects the lines of a run.
 pub(crate) struct FrameReport<'a> {
     args: &'a Args,
-    /// What the benches are of: the word of the command line.
-    subject: &'static str,
+    /// What the benches are of: the word of the command line, and how many threads there are if several.
+    subject: String,
     /// The other side.
     other: &'static str,
     csv: String,
@@ -18,18 +18,13 @@ pub(crate) struct FrameReport<'a> {
 
 impl<'a> FrameReport<'a> {
     /// Starts a report and prints its head.
-    pub(crate) fn new(
-        args: &'a Args,
-        c_version: &str,
-        subject: &'static str,
-        other: &'static str,
-    ) -> Self {
+    pub(crate) fn new(args: &'a Args, c_version: &str, subject: &str, other: &'static str) -> Self {
         let mut csv = about(c_version);
         let _ = writeln!(csv, "case,implementation,processor_ms,wall_ms");
         say(&format!("\nms as superchunk/{other} and how many times faster superchunk is"));
         let title = format!("{subject}, LZ4 and shuffle");
         say(&format!("{title:<48} {:^30} {:^30}", "processor", "wall"));
-        Self { args, subject, other, csv }
+        Self { args, subject: subject.to_owned(), other, csv }
     }
 
     /// Adds and prints a line.

@@ -20,6 +20,7 @@ use crate::contestant::Answer;
 use crate::frame_report::FrameReport;
 use crate::frame_side::{FrameReader, FrameSide};
 use crate::many_chunks;
+use crate::opened;
 use crate::ours_schunk::OurFrames;
 use crate::rounds::{Folder, Lines, Times, remove, turns};
 use crate::timing::Ring;
@@ -39,8 +40,9 @@ const SMALL_CHUNK: usize = 4096;
 /// Runs all frame benches; `false` when an answer was wrong.
 pub(crate) fn run(library: &Library, args: &Args) -> Result<bool, String> {
     let folder = Folder::new(args.folder.as_deref())?;
-    let mut report = FrameReport::new(args, &library.version(), "frame", "C-Blosc2");
-    let setup = setup()?;
+    let mut report =
+        FrameReport::new(args, &library.version(), &opened::subject("frame", args)?, "C-Blosc2");
+    let setup = setup(opened::threads(args)?)?;
     let theirs = CFrames::new(library, &setup)?;
     let ours = OurFrames::unsynced(&setup);
     let durable = OurFrames::durable(&setup);
@@ -253,11 +255,11 @@ impl Bench<'_> {
     }
 }
 
-/// LZ4 and byte shuffle on one thread.
-pub(crate) fn setup() -> Answer<Setup> {
+/// LZ4 and byte shuffle on so many threads.
+pub(crate) fn setup(threads: usize) -> Answer<Setup> {
     let codec = CODECS.into_iter().find(|codec| codec.name == "lz4").ok_or("no LZ4")?;
     let filter = FILTERS.into_iter().find(|filter| filter.name == "shuffle").ok_or("no shuffle")?;
-    Ok(Setup { codec, level: 5, filter, item_size: ITEM_SIZE, threads: 1 })
+    Ok(Setup { codec, level: 5, filter, item_size: ITEM_SIZE, threads })
 }
 
 fn large_pieces(data: &[u8]) -> Vec<&[u8]> {

@@ -27,6 +27,7 @@ mod many_chunks;
 mod matrix;
 mod nd_side;
 mod objects;
+mod opened;
 mod ours;
 mod ours_nd;
 mod ours_schunk;
@@ -69,6 +70,9 @@ fn run(args: &Args) -> Result<bool, String> {
     if let Some(path) = &args.plot_of {
         let csv = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
         return report::plot(&csv).map(|()| true);
+    }
+    if (args.frames || args.arrays) && !opened::is_prepared(args)? {
+        return opened::run_prepared(args);
     }
     let library = Library::open(&locate::libblosc2()?)?;
     report::say(&format!("superchunk against C-Blosc2 {}", library.version()));

@@ -15,15 +15,8 @@ pub(crate) struct Ours {
 
 impl Ours {
     pub(crate) fn new(setup: &Setup) -> Answer<Self> {
-        let threads = setup.threads;
-        let executor = || if threads > 1 { Executor::threads(threads) } else { Executor::inline() };
-        let options = CompressOptions::new(setup.item_size)
-            .with_codec(setup.codec.ours)
-            .with_level(setup.level)
-            .with_filters(setup.filter.ours)
-            .with_executor(executor());
-        let encoder = Encoder::new(&options).map_err(words)?;
-        let decoder = Decoder::new().with_executor(executor());
+        let encoder = Encoder::new(&options(setup)).map_err(words)?;
+        let decoder = Decoder::new().with_executor(executor(setup));
         Ok(Self { encoder, decoder, item_size: setup.item_size })
     }
 }
@@ -44,6 +37,20 @@ impl Contestant for Ours {
     }
 }
 
-fn words(error: superchunk::Error) -> String {
+/// How superchunk writes with a setup.
+pub(crate) fn options(setup: &Setup) -> CompressOptions {
+    CompressOptions::new(setup.item_size)
+        .with_codec(setup.codec.ours)
+        .with_level(setup.level)
+        .with_filters(setup.filter.ours)
+        .with_executor(executor(setup))
+}
+
+/// The threads of a setup.
+pub(crate) fn executor(setup: &Setup) -> Executor {
+    if setup.threads > 1 { Executor::threads(setup.threads) } else { Executor::inline() }
+}
+
+pub(crate) fn words(error: superchunk::Error) -> String {
     format!("superchunk: {error}")
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use superchunk::frame::Durability;
-use superchunk::{CompressOptions, DType, FrameOptions, NdArray, NdOptions, OpenOptions};
+use superchunk::{DType, FrameOptions, NdArray, NdOptions, OpenOptions};
 
 use crate::choice::Setup;
 use crate::contestant::Answer;
 use crate::nd_side::{Cuboid, Index, NdHandle, NdSide, Points, Shapes};
+use crate::ours::{executor, options, words};
 
 /// Arrays are made with this setup; checksums are on, as they are for a caller who says nothing.
 /// Commits promise what they promise in C-Blosc2, which never waits for the disk.
@@ -23,11 +24,7 @@ impl OurArrays {
 
 impl NdSide for OurArrays {
     fn create(&self, path: &Path, shapes: &Shapes, data: &[u8]) -> Answer<()> {
-        let options = CompressOptions::new(self.setup.item_size)
-            .with_codec(self.setup.codec.ours)
-            .with_level(self.setup.level)
-            .with_filters(self.setup.filter.ours);
-        let frame = FrameOptions::new(options).with_durability(Durability::Process);
+        let frame = FrameOptions::new(options(&self.setup)).with_durability(Durability::Process);
         let options = NdOptions::new(frame).with_chunks(&shapes.chunk).with_blocks(&shapes.block);
         let dtype = DType::of::<f32>();
         let mut array = NdArray::create(path, &shapes.array, &dtype, &options).map_err(words)?;
@@ -36,11 +33,15 @@ impl NdSide for OurArrays {
     }
 
     fn open<'a>(&'a self, path: &Path) -> Answer<Box<dyn NdHandle + 'a>> {
-        Ok(Box::new(Handle(NdArray::open(path).map_err(words)?)))
+        let options = OpenOptions::new().with_executor(executor(&self.setup));
+        let array = options.open(path).and_then(NdArray::from_superchunk);
+        Ok(Box::new(Handle(array.map_err(words)?)))
     }
 
     fn edit<'a>(&'a self, path: &Path) -> Answer<Box<dyn NdHandle + 'a>> {
-        let options = OpenOptions::new().with_durability(Durability::Process);
+        let options = OpenOptions::new()
+            .with_durability(Durability::Process)
+            .with_executor(executor(&self.setup));
         let array = options.edit(path).and_then(NdArray::from_superchunk);
         Ok(Box::new(Handle(array.map_err(words)?)))
     }
@@ -72,8 +73,4 @@ impl NdHandle for Handle {
     fn commit(&mut self) -> Answer<()> {
         self.0.commit().map_err(words)
     }
-}
-
-fn words(error: superchunk::Error) -> String {
-    format!("superchunk: {error}")
 }

@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use superchunk::frame::Durability;
-use superchunk::{CompressOptions, FrameOptions, SuperChunk};
+use superchunk::{FrameOptions, OpenOptions, SuperChunk};
 
 use crate::choice::Setup;
 use crate::contestant::Answer;
 use crate::frame_side::{FrameReader, FrameSide};
+use crate::ours::{executor, options, words};
 
 /// Frames are made with this setup; checksums are on, as they are for a caller who says nothing.
 pub(crate) struct OurFrames {
@@ -30,12 +31,9 @@ impl OurFrames {
 
 impl FrameSide for OurFrames {
     fn write(&self, path: &Path, chunk_size: usize, pieces: &[&[u8]]) -> Answer<()> {
-        let options = CompressOptions::new(self.setup.item_size)
-            .with_codec(self.setup.codec.ours)
-            .with_level(self.setup.level)
-            .with_filters(self.setup.filter.ours);
-        let options =
-            FrameOptions::new(options).with_chunk_size(chunk_size).with_durability(self.durability);
+        let options = FrameOptions::new(options(&self.setup))
+            .with_chunk_size(chunk_size)
+            .with_durability(self.durability);
         let mut frame = SuperChunk::create(path, &options).map_err(words)?;
         for piece in pieces {
             frame.append(piece).map_err(words)?;
@@ -44,7 +42,8 @@ impl FrameSide for OurFrames {
     }
 
     fn open<'a>(&'a self, path: &Path) -> Answer<Box<dyn FrameReader + 'a>> {
-        Ok(Box::new(Reader(SuperChunk::open(path).map_err(words)?)))
+        let options = OpenOptions::new().with_executor(executor(&self.setup));
+        Ok(Box::new(Reader(options.open(path).map_err(words)?)))
     }
 }
 
@@ -67,8 +66,4 @@ impl FrameReader for Reader {
     fn read_items(&mut self, items: Range<u64>, dst: &mut [u8]) -> Answer<()> {
         self.0.read_items(items, dst).map_err(words)
     }
-}
-
-fn words(error: superchunk::Error) -> String {
-    format!("superchunk: {error}")
 }
