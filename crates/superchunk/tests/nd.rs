@@ -134,6 +134,36 @@ fn thin_boxes_are_put_together_from_stretches_of_blocks() {
 }
 
 #[test]
+fn points_that_threads_share_are_those_that_one_reads() {
+    // Some of all blocks, in no order, the first 100 of them twice, and one block that has more than its share.
+    let scattered =
+        (0..1100u64).map(|n| [n % 100 * 37 + n / 100 * 4391, n * 7, n * n].map(|at| at % 64));
+    let points: Vec<Vec<u64>> =
+        scattered.chain((0..900).map(|n| [n % 16, n / 16 % 16, 9])).map(Vec::from).collect();
+    let number =
+        |point: &Vec<u64>| i32::try_from((point[0] * 64 + point[1]) * 64 + point[2]).unwrap();
+    let wanted: Vec<i32> = points.iter().map(number).collect();
+    // Many chunks, and one whose blocks are shared.
+    for chunks in [[32; 3], [64; 3]] {
+        for threads in [1, 2, 3, 8] {
+            let compress = CompressOptions::new(4).with_executor(Executor::threads(threads));
+            let options = NdOptions::new(FrameOptions::new(compress));
+            let mut array =
+                counted(&[64; 3], &options.with_chunks(&chunks).with_blocks(&[16, 16, 16]));
+            let mut found = vec![0; points.len()];
+            array.read_points(&points, bytemuck::cast_slice_mut(&mut found)).unwrap();
+            assert!(found == wanted, "chunks {chunks:?}, {threads} threads");
+            let last = array.superchunk().chunk_count() - 1;
+            let mut chunk = array.superchunk().compressed_chunk(last).unwrap();
+            chunk[300..].fill(0xff);
+            array.superchunk_mut().update_chunk(last, &chunk).unwrap();
+            let error = array.read_points(&points, &mut vec![0; 4 * points.len()]).unwrap_err();
+            assert!(error.to_string().contains(&format!("chunk {last}")), "{error}");
+        }
+    }
+}
+
+#[test]
 fn a_chunk_that_is_written_in_full_is_not_decoded() {
     let dir = Arc::new(MemoryFolder::default());
     let options = options(&[4, 4], &[2, 2]);

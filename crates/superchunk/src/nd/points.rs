@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::NdArray;
+use super::view::WORTH_THREADS;
 use crate::chunk::Parts;
 use crate::error::{Error, Result};
 
@@ -13,16 +14,51 @@ impl NdArray {
     /// Reads the items at these coordinates into `dst`, one after the other, in their order and as
     /// often as they occur.
     pub fn read_points(&self, points: &[Vec<u64>], dst: &mut [u8]) -> Result<()> {
-        let places = self.places(points, dst.len())?;
-        for group in places.chunk_by(|a, b| a.0 == b.0) {
-            let Some((chunk, ..)) = group.first() else { continue };
-            let block_bytes = self.geometry.block_bytes;
-            let same = |a: &Place, b: &Place| a.1 / block_bytes == b.1 / block_bytes;
-            let blocks = group.chunk_by(same).collect();
-            let item_size = self.item_size();
-            self.frame.read_parts(*chunk, &mut Points { blocks, dst, item_size })?;
+        let (places, item_size) = (self.places(points, dst.len())?, self.item_size());
+        let mut found = vec![0; dst.len()];
+        let mut shares = self.shares(&places, &mut found);
+        let executor = &self.frame.options().executor;
+        let mut states = vec![(); executor.thread_count().min(shares.len())];
+        executor.for_each(&mut states, &mut shares, |(), _, share| {
+            share.outcome = self.frame.read_parts(share.points.chunk(), &mut share.points);
+        });
+        shares.into_iter().try_for_each(|share| share.outcome)?;
+        for ((_, _, point), item) in places.iter().zip(found.chunks_exact(item_size)) {
+            if let Some(to) = dst.get_mut(point * item_size..(point + 1) * item_size) {
+                to.copy_from_slice(item);
+            }
         }
         Ok(())
+    }
+
+    /// What threads share: points of one chunk each, cut between blocks where that makes the shares alike.
+    fn shares<'a>(&self, places: &'a [Place], mut found: &'a mut [u8]) -> Vec<Share<'a>> {
+        let (block_bytes, item_size) = (self.geometry.block_bytes.max(1), self.item_size());
+        let same_block =
+            |a: &Place, b: &Place| a.0 == b.0 && a.1 / block_bytes == b.1 / block_bytes;
+        let touched = places.chunk_by(same_block).count().saturating_mul(block_bytes);
+        let threads = self.frame.options().executor.thread_count();
+        let enough = match threads > 1 && touched >= WORTH_THREADS {
+            true => places.len().div_ceil(2 * threads),
+            false => places.len(),
+        };
+        let mut count = 0;
+        let pieces = places.chunk_by(|a, b| {
+            count += 1;
+            let goes_on = a.0 == b.0 && (count < enough || same_block(a, b));
+            count = if goes_on { count } else { 0 };
+            goes_on
+        });
+        let mut shares = Vec::new();
+        for places in pieces {
+            let (here, behind) =
+                found.split_at_mut_checked(places.len() * item_size).unwrap_or_default();
+            found = behind;
+            let blocks = places.chunk_by(same_block).map(<[Place]>::len);
+            let points = Points { places, blocks: ranges(blocks), found: here, item_size };
+            shares.push(Share { points, outcome: Ok(()) });
+        }
+        shares
     }
 
     /// Writes the items at these coordinates; of an item that occurs twice the last value stays.
@@ -80,16 +116,45 @@ impl NdArray {
     }
 }
 
-/// The points of a chunk, block by block, on their way to the destination.
+/// Ranges of these lengths, one behind the other.
+fn ranges(lens: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let range = |len| {
+        let start = end;
+        end += len;
+        start..end
+    };
+    lens.map(range).collect()
+}
+
+/// Points that one thread reads.
+struct Share<'a> {
+    points: Points<'a>,
+    outcome: Result<()>,
+}
+
+/// Points of one chunk and their items, in the order of the storage.
 struct Points<'a> {
-    blocks: Vec<&'a [Place]>,
-    dst: &'a mut [u8],
+    places: &'a [Place],
+    /// Which of them are in the same block.
+    blocks: Vec<Range<usize>>,
+    found: &'a mut [u8],
     item_size: usize,
+}
+
+impl Points<'_> {
+    fn chunk(&self) -> usize {
+        self.places.first().map_or(0, |place| place.0)
+    }
+
+    fn of_block(&self, number: usize) -> Option<&[Place]> {
+        self.places.get(self.blocks.get(number)?.clone())
+    }
 }
 
 impl Parts for Points<'_> {
     fn range(&self, number: usize) -> Option<Range<usize>> {
-        let block = self.blocks.get(number)?;
+        let block = self.of_block(number)?;
         Some(block.first()?.1..block.last()?.1 + self.item_size)
     }
 
@@ -98,13 +163,14 @@ impl Parts for Points<'_> {
     }
 
     fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) {
-        let Some(block) = self.blocks.get(numbers.start) else { return };
-        let first = block.first().map_or(0, |place| place.1);
-        for (_, byte, point) in *block {
-            let from = bytes.get(byte - first..byte - first + self.item_size);
-            let to = self.dst.get_mut(point * self.item_size..(point + 1) * self.item_size);
-            if let (Some(from), Some(to)) = (from, to) {
-                to.copy_from_slice(from);
+        let Some(block) = self.blocks.get(numbers.start).cloned() else { return };
+        let places = self.places.get(block.clone()).unwrap_or_default();
+        let items = block.start * self.item_size..block.end * self.item_size;
+        let items = self.found.get_mut(items).unwrap_or_default();
+        let first = places.first().map_or(0, |place| place.1);
+        for ((_, byte, _), item) in places.iter().zip(items.chunks_exact_mut(self.item_size)) {
+            if let Some(from) = bytes.get(byte - first..byte - first + self.item_size) {
+                item.copy_from_slice(from);
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::schunk::SuperChunk;
 
 /// Below this many bytes a second thread costs more than it brings.
-const WORTH_THREADS: usize = 128 * 1024;
+pub(super) const WORTH_THREADS: usize = 128 * 1024;
 
 /// An array that is being read.
 #[derive(Clone, Copy)]
