@@ -1,11 +1,12 @@
 //! Bytes to a chunk.
 
-use super::block::{BlockWriter, Plain};
+use super::block::BlockWriter;
 use super::dict;
 use super::effort::{Effort, first_of, group_of};
 use super::explore::Exploration;
 use super::geometry::Geometry;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
+use super::input::{Fill, Input, PlainBlocks};
 use super::line::Line;
 use super::special;
 use super::tune::{self, Cut};
@@ -106,11 +107,64 @@ impl Encoder {
         let start = out.len();
         out.reserve(src.len() + header_len);
         let dict = if self.options.dictionary { dict::make(self, src, cut)? } else { Vec::new() };
-        if !self.append_blocks(src, cut, &dict, out)? {
+        if !self.append_blocks(&Input::Whole(src), src.len(), cut, &dict, out)? {
             out.truncate(start);
             return self.append_stored(src, cut, out);
         }
         Ok(())
+    }
+
+    /// Compresses bytes of which `fill` puts each block into its place: when its turn comes, where that can be, else all of them first. They are all
+    /// there in the end. The chunk is the same as if they had been from the begin.
+    pub(crate) fn compress_filled_into(
+        &mut self,
+        bytes: &mut [u8],
+        blocksize: usize,
+        fill: &Fill<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<usize> {
+        let (start, nbytes) = (out.len(), bytes.len());
+        let cut = tune::cut(&self.options, nbytes);
+        let in_turn = cut.blocksize == blocksize
+            && self.needs_no_whole(nbytes, cut)
+            && !self.may_be_special(bytes, cut, fill)?;
+        if in_turn {
+            out.reserve(nbytes + self.header_len());
+            let input = Input::in_turn(bytes, blocksize, fill);
+            let fits = self.append_blocks(&input, nbytes, cut, &[], out);
+            if !matches!(fits, Ok(true)) {
+                out.truncate(start);
+            }
+            if fits? {
+                return Ok(out.len() - start);
+            }
+        }
+        let blocks = bytes.chunks_mut(blocksize.max(1)).enumerate();
+        blocks.for_each(|(number, block)| fill(number, block));
+        if in_turn {
+            self.append_stored(bytes, cut, out)?;
+            return Ok(out.len() - start);
+        }
+        self.compress_into(bytes, out)
+    }
+
+    /// Whether blocks can be encoded one by one, and none is looked at before its turn.
+    fn needs_no_whole(&self, nbytes: usize, cut: Cut) -> bool {
+        let manner = manner_of(&self.options, &self.pipeline, nbytes);
+        let writer = block_writer(&self.options, &self.pipeline, &self.method, manner, &[]);
+        let count = Geometry::new(nbytes, cut.blocksize).block_count();
+        (self.smallest_compressed()..=i32::MAX as usize - self.header_len()).contains(&nbytes)
+            && self.options.level > 0
+            && !self.options.dictionary
+            && !self.pipeline.has_delta()
+            && writer.effort.groups(count, streams_of(&self.options, cut)) == 0
+    }
+
+    /// Whether all bytes may be the same value: the first block, which is filled for that, tells.
+    fn may_be_special(&self, bytes: &mut [u8], cut: Cut, fill: &Fill<'_>) -> Result<bool> {
+        let Some(first) = bytes.get_mut(..cut.blocksize) else { return Ok(true) };
+        fill(0, first);
+        Ok(self.special_chunk(first, cut)?.is_some())
     }
 
     /// A special chunk, where the format has them and no filter could make a difference.
@@ -134,18 +188,19 @@ impl Encoder {
     /// storing the bytes (what is in `out` then has no meaning).
     fn append_blocks(
         &mut self,
-        src: &[u8],
+        input: &Input<'_>,
+        nbytes: usize,
         cut: Cut,
         dict: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<bool> {
         let chunk_start = out.len();
-        let most = src.len() + self.header_len();
-        let geometry = Geometry::new(src.len(), cut.blocksize);
-        if geometry.block_count() >= src.len().div_ceil(4) {
+        let most = nbytes + self.header_len();
+        let geometry = Geometry::new(nbytes, cut.blocksize);
+        if geometry.block_count() >= nbytes.div_ceil(4) {
             return Ok(false);
         }
-        let mut header = self.header(src.len(), cut, Content::Blocks, 0);
+        let mut header = self.header(nbytes, cut, Content::Blocks, 0);
         header.dictionary = !dict.is_empty();
         header.write(out)?;
         let bstarts = out.len();
@@ -154,11 +209,12 @@ impl Encoder {
             out.extend(wire::stored(dict.len())?.to_le_bytes());
             out.extend_from_slice(dict);
         }
-        let fits = self.append_streams(src, cut, dict, out, |block, out: &mut Vec<u8>| {
-            let position = out.len() - chunk_start;
-            put_i32(out, bstarts + 4 * block, position)?;
-            Ok(position < most)
-        })?;
+        let fits =
+            self.append_streams(input, geometry, cut, dict, out, |block, out: &mut Vec<u8>| {
+                let position = out.len() - chunk_start;
+                put_i32(out, bstarts + 4 * block, position)?;
+                Ok(position < most)
+            })?;
         let cbytes = out.len() - chunk_start;
         put_i32(out, chunk_start + 12, cbytes)?;
         Ok(fits && cbytes < most)
@@ -168,45 +224,52 @@ impl Encoder {
     /// may stop the work.
     fn append_streams(
         &mut self,
-        src: &[u8],
+        input: &Input<'_>,
+        geometry: Geometry,
         cut: Cut,
         dict: &[u8],
         out: &mut Vec<u8>,
         before_each: impl Fn(usize, &mut Vec<u8>) -> Result<bool> + Send,
     ) -> Result<bool> {
-        let geometry = Geometry::new(src.len(), cut.blocksize);
-        let count = geometry.block_count();
-        let reference = self.delta_reference(src, geometry)?;
-        let manner = manner_of(&self.options, &self.pipeline, src.len());
+        let (count, nbytes) = (geometry.block_count(), geometry.nbytes());
+        let reference = match input {
+            Input::Whole(src) => self.delta_reference(src, geometry)?,
+            Input::InTurn(..) => None,
+        };
+        let manner = manner_of(&self.options, &self.pipeline, nbytes);
         let writer = block_writer(&self.options, &self.pipeline, &self.method, manner, dict);
-        let plain_blocks = PlainBlocks { src, geometry, streams: streams_of(&self.options, cut) };
-        let block_at = |block: usize| plain_blocks.at(block, reference.as_deref());
+        let streams = streams_of(&self.options, cut);
+        let blocks = PlainBlocks { input, geometry, streams, first: reference.as_deref() };
         let executor = &self.options.executor;
-        let threads = worker::useful_threads(executor, count, src.len());
+        let threads = worker::useful_threads(executor, count, nbytes);
         let workers = worker::at_least(&mut self.workers, threads);
-        let groups = writer.effort.groups(count, plain_blocks.streams);
-        let streams = plain_blocks.streams;
+        let groups = writer.effort.groups(count, streams);
         let exploration = &mut self.exploration;
-        exploration.run((executor, &mut *workers), &writer, (groups, streams), |group| {
-            block_at(first_of(group))
-        })?;
-        let write_raw = |worker: &mut Worker, block: usize, out: &mut Vec<u8>| {
-            writer.encode_raw(worker, &block_at(block), out)
+        exploration.run(
+            (executor, &mut *workers),
+            &writer,
+            (groups, streams),
+            |worker, group, to| {
+                blocks.with(first_of(group), |block| writer.filter(worker, block, to))
+            },
+        )?;
+        let write_raw = |worker: &mut Worker, number: usize, out: &mut Vec<u8>| {
+            blocks.with(number, |block| writer.encode_raw(worker, block, out))
         };
         let mut line = Line::new(out, before_each, write_raw);
         line.append_all(executor, workers, &mut self.spare, count, |worker, number, hold, out| {
-            let block = block_at(number);
-            match group_of(number, groups) {
+            blocks.with(number, |block| match group_of(number, groups) {
                 Some((group, is_first)) => {
                     let (filtered, explored) = exploration.of(group, streams);
-                    let first = (&block, filtered);
                     match is_first {
-                        true => writer.encode_explored(worker, first, explored, hold, out),
-                        false => writer.encode(worker, &block, explored, hold, out),
+                        true => {
+                            writer.encode_explored(worker, (block, filtered), explored, hold, out)
+                        }
+                        false => writer.encode(worker, block, explored, hold, out),
                     }
                 }
-                None => writer.encode(worker, &block, &[], hold, out),
-            }
+                None => writer.encode(worker, block, &[], hold, out),
+            })
         })?;
         Ok(line.is_complete(count))
     }
@@ -291,28 +354,6 @@ pub(super) fn manner_of(options: &CompressOptions, pipeline: &Pipeline, nbytes: 
 /// The streams of a full block.
 pub(super) fn streams_of(options: &CompressOptions, cut: Cut) -> usize {
     if cut.split { usize::from(stored_item_size(options)) } else { 1 }
-}
-
-/// An input cut into blocks.
-pub(super) struct PlainBlocks<'a> {
-    pub(super) src: &'a [u8],
-    pub(super) geometry: Geometry,
-    /// The streams of a full block.
-    pub(super) streams: usize,
-}
-
-impl PlainBlocks<'_> {
-    /// Block `number`; `first` is the first one, where the others differ from it.
-    pub(super) fn at<'b>(&'b self, number: usize, first: Option<&'b [u8]>) -> Plain<'b> {
-        Plain {
-            bytes: self.src.get(self.geometry.block_range(number)).unwrap_or_default(),
-            stream_count: if self.geometry.is_leftover(number) { 1 } else { self.streams },
-            reference: match first {
-                Some(first) if number > 0 => Reference::FirstBlock(first),
-                _ => Reference::Itself,
-            },
-        }
-    }
 }
 
 /// The item size that the header has room for.

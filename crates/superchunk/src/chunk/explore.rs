@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use superchunk_kernels::runs;
 
-use super::block::{BlockWriter, Plain, planes_of};
+use super::block::{BlockWriter, planes_of};
 use super::effort::{Effort, Explored, Tried, allowed_surplus};
 use super::stream::longest_coded;
 use super::worker::{Worker, at_least};
@@ -58,17 +58,17 @@ struct Subject<'a> {
 }
 
 impl Exploration {
-    /// Explores `groups` blocks of `streams` streams each.
-    pub(super) fn run<'p>(
+    /// Explores `groups` blocks of `streams` streams each; `filter` puts one of them behind the filters.
+    pub(super) fn run(
         &mut self,
         (executor, workers): (&Executor, &mut [Worker]),
         writer: &BlockWriter<'_>,
         (groups, streams): (usize, usize),
-        block_of: impl Fn(usize) -> Plain<'p> + Sync,
+        filter: impl Fn(&mut Worker, usize, &mut Vec<u8>) -> Result<()> + Sync,
     ) -> Result<()> {
         let blocks = at_least(&mut self.blocks, groups);
         executor.for_each(workers, blocks, |worker, group, to| {
-            to.failed = writer.filter(worker, &block_of(group), &mut to.bytes).err();
+            to.failed = filter(worker, group, &mut to.bytes).err();
         });
         if let Some(error) = blocks.iter_mut().find_map(|block| block.failed.take()) {
             return Err(error);

@@ -15,6 +15,11 @@ impl Geometry {
         Self { nbytes, blocksize: blocksize.max(1) }
     }
 
+    /// The bytes of all blocks.
+    pub(crate) fn nbytes(self) -> usize {
+        self.nbytes
+    }
+
     /// The number of blocks.
     pub(crate) fn block_count(self) -> usize {
         self.nbytes.div_ceil(self.blocksize)

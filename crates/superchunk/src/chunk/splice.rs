@@ -10,8 +10,9 @@
 //! are named once for all blocks. Blocks that differ from the first one (delta) and blocks with a
 //! dictionary stand in relation to others, and are encoded anew.
 
-use super::encode::{Encoder, PlainBlocks, block_writer, manner_of, put_i32, streams_of};
+use super::encode::{Encoder, block_writer, manner_of, put_i32, streams_of};
 use super::header::{Content, Header};
+use super::input::{Input, PlainBlocks};
 use super::layout::Layout;
 use super::{tune, worker};
 use crate::error::Result;
@@ -43,7 +44,9 @@ impl Encoder {
         let manner = manner_of(&self.options, &self.pipeline, src.len());
         let writer = block_writer(&self.options, &self.pipeline, &self.method, manner, &[]);
         let streams = streams_of(&self.options, tune::cut(&self.options, src.len()));
-        let blocks = PlainBlocks { src, geometry: header.geometry(), streams };
+        let input = Input::Whole(src);
+        let geometry = header.geometry();
+        let blocks = PlainBlocks { input: &input, geometry, streams, first: None };
         let [worker, ..] = worker::at_least(&mut self.workers, 1) else { return Ok(false) };
         let start = out.len();
         header.write(out)?;
@@ -53,7 +56,7 @@ impl Encoder {
             let position = out.len() - start;
             put_i32(out, bstarts + 4 * block, position)?;
             if changed.get(block) == Some(&true) {
-                writer.encode(worker, &blocks.at(block, None), &[], false, out)?;
+                blocks.with(block, |block| writer.encode(worker, block, &[], false, out))?;
             } else {
                 out.extend_from_slice(old.get(layout.block_extent(block)?).unwrap_or_default());
             }

@@ -167,27 +167,63 @@ impl<'p> Hit<'p> {
 pub(crate) fn pack(
     geometry: &Geometry,
     axes: &[Vec<BlockPart>],
-    (bytes, first, strides): (&[u8], usize, &[usize]),
+    source: (&[u8], usize, &[usize]),
     chunk: &mut [u8],
 ) {
-    let block_strides = geometry.block_strides();
-    let mut copy = Copy::default();
     let mut blocks = Odometer::new(axes.iter().map(Vec::len));
     while let Some(at) = blocks.next() {
         let parts: Vec<&BlockPart> = chosen(axes, at).collect();
         let grid = parts.iter().zip(&geometry.block_grid);
         let block = grid.fold(0, |block, (part, side)| block * side + part.block);
-        let mut runs = Odometer::new(parts.iter().map(|part| part.runs.len()));
-        while let Some(at) = runs.next() {
-            let (mut from, mut to) = (first, block * geometry.block_bytes);
-            let chosen = parts.iter().zip(at).filter_map(|(part, run)| part.runs.get(*run));
-            let sides = chosen.zip(strides).zip(&block_strides).map(|((run, src), dst)| {
-                from += run.place * src;
-                to += run.within * dst;
-                Axis { count: run.count, src: *src, dst: run.step * dst }
-            });
-            copy.set(sides, geometry.item_size);
-            copy.run(bytes, from, chunk, to);
+        let place = block * geometry.block_bytes..(block + 1) * geometry.block_bytes;
+        if let Some(block) = chunk.get_mut(place) {
+            pack_block(geometry, &parts, source, block);
         }
+    }
+}
+
+/// The same for block `number` alone.
+pub(crate) fn pack_one(
+    geometry: &Geometry,
+    axes: &[Vec<BlockPart>],
+    source: (&[u8], usize, &[usize]),
+    number: usize,
+    block: &mut [u8],
+) {
+    let mut rest = number;
+    let place_of = |(parts, side): (&'_ Vec<BlockPart>, &usize)| {
+        let at = rest % side.max(&1);
+        rest /= side.max(&1);
+        parts.binary_search_by_key(&at, |part| part.block).ok()
+    };
+    // From the innermost axis outwards.
+    let places: Option<Vec<usize>> =
+        axes.iter().zip(&geometry.block_grid).rev().map(place_of).collect();
+    if let Some(mut places) = places {
+        places.reverse();
+        let parts: Vec<&BlockPart> = chosen(axes, &places).collect();
+        pack_block(geometry, &parts, source, block);
+    }
+}
+
+fn pack_block(
+    geometry: &Geometry,
+    parts: &[&BlockPart],
+    (bytes, first, strides): (&[u8], usize, &[usize]),
+    block: &mut [u8],
+) {
+    let block_strides = geometry.block_strides();
+    let mut copy = Copy::default();
+    let mut runs = Odometer::new(parts.iter().map(|part| part.runs.len()));
+    while let Some(at) = runs.next() {
+        let (mut from, mut to) = (first, 0);
+        let chosen = parts.iter().zip(at).filter_map(|(part, run)| part.runs.get(*run));
+        let sides = chosen.zip(strides).zip(&block_strides).map(|((run, src), dst)| {
+            from += run.place * src;
+            to += run.within * dst;
+            Axis { count: run.count, src: *src, dst: run.step * dst }
+        });
+        copy.set(sides, geometry.item_size);
+        copy.run(bytes, from, block, to);
     }
 }

@@ -6,6 +6,7 @@ use super::NdArray;
 use super::view::WORTH_THREADS;
 use crate::chunk::Parts;
 use crate::error::{Error, Result};
+use crate::schunk::Made;
 
 /// An item: its chunk, its first byte there, and its number among the points.
 type Place = (usize, usize, usize);
@@ -86,7 +87,7 @@ impl NdArray {
                     to.copy_from_slice(from);
                 }
             }
-            Ok(others_stay.then_some(changed))
+            Ok(if others_stay { Made::Blocks(changed) } else { Made::Whole })
         })
     }
 

@@ -2,7 +2,7 @@
 //! one that changes in a few blocks, the others are kept as they are stored.
 
 use super::NdArray;
-use super::assemble::pack;
+use super::assemble::{pack, pack_one};
 use super::geometry::{Geometry, product, strides};
 use super::odometer::{Odometer, chosen};
 use super::pick::{BlockPart, Group, Picks};
@@ -11,6 +11,7 @@ use super::select::Selection;
 use super::view::block_parts;
 use crate::dtype::{ByteOrder, Element};
 use crate::error::Result;
+use crate::schunk::Made;
 
 impl NdArray {
     /// Writes the items from `start` up to but without `stop`; `bytes` are theirs, in C order.
@@ -61,7 +62,7 @@ impl NdArray {
         }
         let layer = self.layer_bytes();
         let geometry = &self.geometry;
-        let strides = strides(&counts, geometry.item_size);
+        let strides = &*strides(&counts, geometry.item_size);
         let groups: Vec<Vec<Group>> =
             picks.iter().zip(&geometry.chunks).map(|(picks, side)| picks.groups(*side)).collect();
         let numbers = touched_chunks(geometry, &groups);
@@ -73,18 +74,21 @@ impl NdArray {
                 let at = odometer.next().unwrap_or_default();
                 let here: Vec<Group> = chosen(&groups, at).copied().collect();
                 let parts = block_parts(geometry, picks, &here);
-                let changed = touched_blocks(geometry, &parts);
-                let others_stay = match is_covered(geometry, picks, number) {
-                    true => {
-                        if has_padding(geometry, number, buffer.len()) {
-                            buffer.fill(0);
+                let source = (bytes, 0, strides);
+                if is_covered(geometry, picks, number) {
+                    let padded = has_padding(geometry, number, buffer.len());
+                    let fill = move |number: usize, block: &mut [u8]| {
+                        if padded {
+                            block.fill(0);
                         }
-                        false
-                    }
-                    false => frame.read_changed_blocks(number, &changed, buffer)?,
-                };
-                pack(geometry, &parts, (bytes, 0, &strides), buffer);
-                Ok(others_stay.then_some(changed))
+                        pack_one(geometry, &parts, source, number, block);
+                    };
+                    return Ok(Made::Later(geometry.block_bytes, Box::new(fill)));
+                }
+                let changed = touched_blocks(geometry, &parts);
+                let others_stay = frame.read_changed_blocks(number, &changed, buffer)?;
+                pack(geometry, &parts, source, buffer);
+                Ok(if others_stay { Made::Blocks(changed) } else { Made::Whole })
             },
         )
     }

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use super::options::{MAX_CHUNK_SIZE, default_chunk_size};
 use super::{SuperChunk, Tail};
-use crate::chunk::{self, Content, Encoder, Header};
+use crate::chunk::{self, Content, Encoder, Fill, Header};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
@@ -232,13 +232,37 @@ impl SuperChunk {
         self.encode_as(bytes, Some((self.contents.entries.len() + ahead) as u64))
     }
 
+    /// The same for a chunk whose blocks, of this size, `fill` puts into `bytes`.
+    pub(super) fn encode_filled(
+        &mut self,
+        bytes: &mut [u8],
+        blocksize: usize,
+        fill: &Fill<'_>,
+    ) -> Result<Stored> {
+        let mut chunk = std::mem::take(&mut self.buffer);
+        chunk.clear();
+        let done = self
+            .encoder()
+            .and_then(|encoder| encoder.compress_filled_into(bytes, blocksize, fill, &mut chunk));
+        self.keep(done, bytes, chunk, None)
+    }
+
     fn encode_as(&mut self, bytes: &[u8], number: Option<u64>) -> Result<Stored> {
         let mut chunk = std::mem::take(&mut self.buffer);
         chunk.clear();
-        let stored = self
-            .encoder()
-            .and_then(|encoder| encoder.compress_into(bytes, &mut chunk))
-            .and_then(|_| self.store_as(&mut chunk, number));
+        let done = self.encoder().and_then(|encoder| encoder.compress_into(bytes, &mut chunk));
+        self.keep(done, bytes, chunk, number)
+    }
+
+    /// Stores the chunk of these bytes if it was done, and keeps its memory.
+    fn keep(
+        &mut self,
+        done: Result<usize>,
+        bytes: &[u8],
+        mut chunk: Vec<u8>,
+        number: Option<u64>,
+    ) -> Result<Stored> {
+        let stored = done.and_then(|_| self.store_as(&mut chunk, number));
         if let Ok((entry, _)) = &stored
             && let Some(slot) = entry.stored_slot()
         {

@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::append::Stored;
 use super::fetch::{Held, Scratch, Source, StoredChunk, wants_more};
-use crate::chunk::{Header, Parts, each};
+use crate::chunk::{Fill, Header, Parts, each};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
@@ -16,6 +16,16 @@ pub(crate) enum Change {
     Zeros,
     /// What was put into the buffer.
     Fresh,
+}
+
+/// How far a chunk that changes was made.
+pub(crate) enum Made<'m> {
+    /// All of its bytes are there.
+    Whole,
+    /// Those of the blocks that are named; the others stay as they are stored.
+    Blocks(Vec<bool>),
+    /// None: each block, which has so many bytes, is filled by this.
+    Later(usize, Box<Fill<'m>>),
 }
 
 impl SuperChunk {
@@ -66,14 +76,14 @@ impl SuperChunk {
     }
 
     /// Changes some chunks: `make` puts the new bytes of a chunk into a buffer, which has the size of
-    /// a chunk and any content, or only those of the blocks that it names in its answer. All are
+    /// a chunk and any content, as far as it says in its answer. All are
     /// changed, or none. `layer` is what the caller knows of the chunks: a metalayer, which must still
     /// be so.
-    pub(crate) fn change_chunks(
+    pub(crate) fn change_chunks<'m>(
         &mut self,
         layer: (&str, &[u8]),
         numbers: impl Iterator<Item = usize>,
-        mut make: impl FnMut(&Self, usize, &mut [u8]) -> Result<Option<Vec<bool>>>,
+        mut make: impl FnMut(&Self, usize, &mut [u8]) -> Result<Made<'m>>,
     ) -> Result<()> {
         self.change(|this| {
             this.check_layer(layer)?;
@@ -82,9 +92,10 @@ impl SuperChunk {
             let mut bytes = vec![0; this.fixed_size()?];
             let mut fresh: Vec<(usize, Stored)> = Vec::new();
             for number in numbers {
-                let made = make(this, number, &mut bytes).and_then(|changed| match changed {
-                    Some(changed) => this.encode_blocks(number, &mut bytes, &changed),
-                    None => this.encode(&bytes),
+                let made = make(this, number, &mut bytes).and_then(|made| match made {
+                    Made::Whole => this.encode(&bytes),
+                    Made::Blocks(changed) => this.encode_blocks(number, &mut bytes, &changed),
+                    Made::Later(len, fill) => this.encode_filled(&mut bytes, len, &*fill),
                 });
                 match made {
                     Ok(stored) => fresh.push((number, stored)),

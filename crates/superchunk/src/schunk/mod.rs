@@ -18,7 +18,7 @@ mod rules_tests;
 mod verify;
 mod vl;
 
-pub(crate) use blocks::Change;
+pub(crate) use blocks::{Change, Made};
 pub use edit::Fill;
 pub use options::{FrameOptions, OpenOptions};
 pub(crate) use verify::Depth;
