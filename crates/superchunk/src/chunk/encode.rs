@@ -127,7 +127,7 @@ impl Encoder {
         let cut = tune::cut(&self.options, nbytes);
         let in_turn = cut.blocksize == blocksize
             && self.needs_no_whole(nbytes, cut)
-            && !self.may_be_special(bytes, cut, fill)?;
+            && !self.may_be_special(bytes, cut, fill);
         if in_turn {
             out.reserve(nbytes + self.header_len());
             let input = Input::in_turn(bytes, blocksize, fill);
@@ -161,10 +161,11 @@ impl Encoder {
     }
 
     /// Whether all bytes may be the same value: the first block, which is filled for that, tells.
-    fn may_be_special(&self, bytes: &mut [u8], cut: Cut, fill: &Fill<'_>) -> Result<bool> {
-        let Some(first) = bytes.get_mut(..cut.blocksize) else { return Ok(true) };
+    fn may_be_special(&self, bytes: &mut [u8], cut: Cut, fill: &Fill<'_>) -> bool {
+        let Some(first) = bytes.get_mut(..cut.blocksize) else { return true };
         fill(0, first);
-        Ok(self.special_chunk(first, cut)?.is_some())
+        let item_size = self.options.item_size;
+        !first.len().is_multiple_of(item_size) || special::is_one_value(item_size, first)
     }
 
     /// A special chunk, where the format has them and no filter could make a difference.

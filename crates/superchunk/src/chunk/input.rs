@@ -98,36 +98,47 @@ mod tests {
         [numbers, noise.take(LEN).collect(), vec![7; LEN], late]
     }
 
+    /// The chunk of bytes that are filled in turn must be that of bytes that were there.
+    fn check(encoder: &mut Encoder, bytes: &[u8], blocksize: usize) {
+        let mut filled = vec![0xA5; bytes.len()];
+        let mut out = vec![1, 2, 3];
+        let fill = |number: usize, block: &mut [u8]| {
+            let from = number * blocksize;
+            block.copy_from_slice(&bytes[from..from + block.len()]);
+        };
+        let len = encoder.compress_filled_into(&mut filled, blocksize, &fill, &mut out).unwrap();
+        let expected = encoder.compress(bytes).unwrap();
+        assert!(out[3..] == expected, "{:?}", encoder.options);
+        assert!(len == expected.len() && out[..3] == [1, 2, 3]);
+        assert!(filled == bytes, "{:?}", encoder.options);
+    }
+
     #[test]
     fn what_is_filled_in_turn_becomes_the_same_chunk() {
         let ways = [(Codec::Lz4, 5), (Codec::BloscLz, 5), (Codec::Lz4Hc, 9), (Codec::Zstd, 3)];
         let filters = [&[][..], &[Filter::Shuffle], &[Filter::Delta, Filter::Shuffle]];
         for (codec, level) in ways.into_iter().chain([(Codec::Lz4, 0)]) {
-            for filter in filters {
-                for threads in [1, 3] {
-                    let options = CompressOptions::new(4).with_codec(codec).with_level(level);
-                    let options = options.with_filters(filter.to_vec()).with_block_size(BLOCK);
-                    let mut encoder =
-                        Encoder::new(&options.with_executor(Executor::threads(threads))).unwrap();
-                    for bytes in inputs() {
-                        // Blocks of the encoder, and others.
-                        for blocksize in [BLOCK, 3000] {
-                            let mut filled = vec![0xA5; LEN];
-                            let mut out = vec![1, 2, 3];
-                            let fill = |number: usize, block: &mut [u8]| {
-                                let from = number * blocksize;
-                                block.copy_from_slice(&bytes[from..from + block.len()]);
-                            };
-                            let len = encoder
-                                .compress_filled_into(&mut filled, blocksize, &fill, &mut out)
-                                .unwrap();
-                            let expected = encoder.compress(&bytes).unwrap();
-                            assert!(out[3..] == expected, "{codec:?} {level} {filter:?}");
-                            assert!(len == expected.len() && out[..3] == [1, 2, 3]);
-                            assert!(filled == bytes, "{codec:?} {level} {filter:?}");
-                        }
-                    }
+            for (filter, threads) in filters.into_iter().flat_map(|f| [(f, 1), (f, 3)]) {
+                let options = CompressOptions::new(4).with_codec(codec).with_level(level);
+                let options = options.with_filters(filter.to_vec()).with_block_size(BLOCK);
+                let mut encoder =
+                    Encoder::new(&options.with_executor(Executor::threads(threads))).unwrap();
+                for bytes in inputs() {
+                    check(&mut encoder, &bytes, BLOCK);
+                    // Blocks that are not those of the encoder.
+                    check(&mut encoder, &bytes, 3000);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_a_few_items_tell_nothing_of_the_others() {
+        for blocksize in [8, 12, 16, 20] {
+            let options = CompressOptions::new(4).with_block_size(blocksize);
+            let mut encoder = Encoder::new(&options).unwrap();
+            for bytes in inputs() {
+                check(&mut encoder, &bytes, blocksize);
             }
         }
     }

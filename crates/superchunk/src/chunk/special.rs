@@ -67,7 +67,7 @@ const FEWEST_REPEATS: usize = 4;
 
 /// The special chunk that says the same as `src`, which has blocks of this size, if there is one.
 pub(super) fn recognise(item_size: usize, src: &[u8], blocksize: usize) -> Result<Option<Vec<u8>>> {
-    let repeats = src.len() / FEWEST_REPEATS >= item_size && runs::repeats_every(item_size, src);
+    let repeats = src.len() / FEWEST_REPEATS >= item_size && is_one_value(item_size, src);
     let Some(value) = src.get(..item_size).filter(|_| repeats) else { return Ok(None) };
     let content = if runs::repeated_byte(value) == Some(0) {
         Content::Zeros
@@ -83,6 +83,11 @@ pub(super) fn recognise(item_size: usize, src: &[u8], blocksize: usize) -> Resul
         false => default_blocksize(item_size, src.len()),
     };
     build(content, item_size, src.len(), blocksize, payload).map(Some)
+}
+
+/// Whether all items are the same.
+pub(super) fn is_one_value(item_size: usize, src: &[u8]) -> bool {
+    runs::repeats_every(item_size, src)
 }
 
 /// Writes all bytes of a chunk without blocks to `dst`, which is as long, on as many threads as it
