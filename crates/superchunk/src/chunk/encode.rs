@@ -6,7 +6,7 @@ use super::effort::{Effort, first_of, group_of};
 use super::explore::Exploration;
 use super::geometry::Geometry;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
-use super::input::{Fill, Input, PlainBlocks};
+use super::input::{FillBlock, Input, PlainBlocks};
 use super::line::Line;
 use super::special;
 use super::tune::{self, Cut};
@@ -120,7 +120,7 @@ impl Encoder {
         &mut self,
         bytes: &mut [u8],
         blocksize: usize,
-        fill: &Fill<'_>,
+        fill: &FillBlock<'_>,
         out: &mut Vec<u8>,
     ) -> Result<usize> {
         let (start, nbytes) = (out.len(), bytes.len());
@@ -161,7 +161,7 @@ impl Encoder {
     }
 
     /// Whether all bytes may be the same value: the first block, which is filled for that, tells.
-    fn may_be_special(&self, bytes: &mut [u8], cut: Cut, fill: &Fill<'_>) -> bool {
+    fn may_be_special(&self, bytes: &mut [u8], cut: Cut, fill: &FillBlock<'_>) -> bool {
         let Some(first) = bytes.get_mut(..cut.blocksize) else { return true };
         fill(0, first);
         let item_size = self.options.item_size;

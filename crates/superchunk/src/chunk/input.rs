@@ -10,14 +10,14 @@ use super::geometry::Geometry;
 use crate::filters::Reference;
 
 /// Puts the bytes of a block, which is told by its number, into their place.
-pub(crate) type Fill<'a> = dyn Fn(usize, &mut [u8]) + Sync + 'a;
+pub(crate) type FillBlock<'a> = dyn Fn(usize, &mut [u8]) + Sync + 'a;
 
 /// The bytes of a chunk.
 pub(super) enum Input<'a> {
     /// All of them.
     Whole(&'a [u8]),
     /// Blocks that are filled in their turn.
-    InTurn(Vec<Mutex<Place<'a>>>, &'a Fill<'a>),
+    InTurn(Vec<Mutex<Place<'a>>>, &'a FillBlock<'a>),
 }
 
 /// Where a block is, or will be.
@@ -38,7 +38,7 @@ pub(super) struct PlainBlocks<'a, 'i> {
 
 impl<'a> Input<'a> {
     /// Blocks of this length, none of which is filled yet.
-    pub(super) fn in_turn(bytes: &'a mut [u8], blocksize: usize, fill: &'a Fill<'a>) -> Self {
+    pub(super) fn in_turn(bytes: &'a mut [u8], blocksize: usize, fill: &'a FillBlock<'a>) -> Self {
         let places = bytes.chunks_mut(blocksize.max(1));
         let places = places.map(|bytes| Mutex::new(Place { bytes, is_filled: false }));
         Self::InTurn(places.collect(), fill)

@@ -39,7 +39,7 @@ pub use decode::Decoder;
 pub use encode::Encoder;
 pub(crate) use fetched::ChunkBytes;
 pub use header::{Content, Header, Repair};
-pub(crate) use input::Fill;
+pub(crate) use input::FillBlock;
 pub use lazy::LazyChunk;
 pub(crate) use parts::{Parts, each};
 pub use special::{nans, repeated, uninitialised, zeros};

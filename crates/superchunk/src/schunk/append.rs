@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use super::options::{MAX_CHUNK_SIZE, default_chunk_size};
 use super::{SuperChunk, Tail};
-use crate::chunk::{self, Content, Encoder, Fill, Header};
+use crate::chunk::{self, Content, Encoder, FillBlock, Header};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
@@ -237,7 +237,7 @@ impl SuperChunk {
         &mut self,
         bytes: &mut [u8],
         blocksize: usize,
-        fill: &Fill<'_>,
+        fill: &FillBlock<'_>,
     ) -> Result<Stored> {
         let mut chunk = std::mem::take(&mut self.buffer);
         chunk.clear();

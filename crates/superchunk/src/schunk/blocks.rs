@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::append::Stored;
 use super::fetch::{Held, Scratch, Source, StoredChunk, wants_more};
-use crate::chunk::{Fill, Header, Parts, each};
+use crate::chunk::{FillBlock, Header, Parts, each};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
@@ -25,7 +25,7 @@ pub(crate) enum Made<'m> {
     /// Those of the blocks that are named; the others stay as they are stored.
     Blocks(Vec<bool>),
     /// None: each block, which has so many bytes, is filled by this.
-    Later(usize, Box<Fill<'m>>),
+    Later(usize, Box<FillBlock<'m>>),
 }
 
 impl SuperChunk {
