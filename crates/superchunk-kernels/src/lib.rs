@@ -22,6 +22,7 @@
 //! | [`zstd`] | Zstandard frames: encoder and decoder |
 //! | [`adler32()`] | the checksum of zlib streams |
 //! | [`Wanted`] | which bytes of a stream are to be decoded |
+//! | [`Marker`], [`Tracer`] | marks places of a stream, finds a few bytes by them |
 //! | `pool` | a fork-safe thread pool (feature `pool`) |
 
 #![cfg_attr(not(any(feature = "pool", feature = "__internal-test", test)), no_std)]
@@ -43,6 +44,7 @@ mod far;
 pub mod inflate;
 pub mod lz4;
 mod malformed;
+mod marks;
 mod noise;
 #[cfg(feature = "pool")]
 pub mod pool;
@@ -50,6 +52,7 @@ pub mod pool;
 mod rows512;
 pub mod runs;
 pub mod shuffle;
+mod trace;
 pub mod truncate;
 mod wanted;
 pub mod zstd;
@@ -58,5 +61,7 @@ pub use adler32::adler32;
 pub use extremes::{Extremes, extremes};
 pub use far::{append_far, copy_far};
 pub use malformed::Malformed;
+pub use marks::{Mark, Marker};
 pub use noise::{is_noise, repetitions};
+pub use trace::Tracer;
 pub use wanted::Wanted;

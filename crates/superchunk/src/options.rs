@@ -120,6 +120,9 @@ pub struct CompressOptions {
     pub split: SplitMode,
     /// Whether to make a dictionary shared by the blocks (Zstd, LZ4, LZ4HC).
     pub dictionary: bool,
+    /// Whether long streams of LZ4, LZ4HC and BloscLZ get marks where that is of use, by which a few items are found without decoding what
+    /// precedes them. They take 0.3 % of such streams at most; other readers pass over them. On by default.
+    pub marks: bool,
     /// The generation of the chunk.
     pub format: ChunkFormat,
     /// The N-d shape of a block, for the N-d filters and codecs.
@@ -142,6 +145,7 @@ impl CompressOptions {
             block_size: None,
             split: SplitMode::Auto,
             dictionary: false,
+            marks: true,
             format: ChunkFormat::Blosc2,
             block_shape: None,
             registry: Registry::new(),
@@ -187,6 +191,13 @@ impl CompressOptions {
     #[must_use]
     pub fn with_split(mut self, split: SplitMode) -> Self {
         self.split = split;
+        self
+    }
+
+    /// The same options with or without marks.
+    #[must_use]
+    pub fn with_marks(mut self, marks: bool) -> Self {
+        self.marks = marks;
         self
     }
 

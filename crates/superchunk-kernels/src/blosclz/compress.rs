@@ -16,8 +16,10 @@
 
 use super::{FAR_BASE, MAX_DISTANCE, MAX_RUN};
 use crate::copy;
+use crate::marks::{Mark, Marker};
 use alloc::boxed::Box;
 use alloc::vec;
+use core::ops::Range;
 
 /// Inputs shorter than this are never worth a stream.
 const MIN_INPUT: usize = 16;
@@ -84,6 +86,27 @@ impl Encoder {
     /// decoding: store the bytes as they are. Inputs of 4 GiB and more are never compressed. The
     /// result depends on the arguments alone, not on what the encoder did before.
     pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        self.encode(level, src, dst, None)
+    }
+
+    /// Compresses like [`compress`](Self::compress), and has places of the stream marked.
+    pub fn compress_marked(
+        &mut self,
+        level: u8,
+        src: &[u8],
+        dst: &mut [u8],
+        marker: &mut Marker,
+    ) -> Option<usize> {
+        self.encode(level, src, dst, Some(marker))
+    }
+
+    fn encode(
+        &mut self,
+        level: u8,
+        src: &[u8],
+        dst: &mut [u8],
+        marker: Option<&mut Marker>,
+    ) -> Option<usize> {
         if src.len() < MIN_INPUT {
             return None;
         }
@@ -96,7 +119,7 @@ impl Encoder {
         let base = self.reserve(src.len())?;
         let min_gain = if src.len() > effort.short { LONG_GAIN } else { effort.min_gain };
         let room = dst.len().min(src.len() - (src.len() >> min_gain).max(1));
-        let mut out = Output { dst: dst.get_mut(..room)?, at: 0 };
+        let mut out = Output::new(dst.get_mut(..room)?, marker);
         let table = self.table.first_chunk_mut::<TABLE_LEN>()?;
         let tail = match level {
             0..=6 => Search::<6> { src, table, base }.run(&effort, &mut out),
@@ -160,6 +183,9 @@ impl<const BYTES: u32> Search<'_, BYTES> {
             }
             let len = end - start;
             at = end - usize::from(len >= GIVE_BACK || len == DEARER);
+            if out.at >= out.due {
+                out.mark(anchor..start, dist, at - start);
+            }
             if start > anchor {
                 out.literals(self.src, anchor, start)?;
             }
@@ -348,9 +374,28 @@ impl<const BYTES: u32> Search<'_, BYTES> {
 struct Output<'a> {
     dst: &'a mut [u8],
     at: usize,
+    /// What is written here or later is to be marked.
+    due: usize,
+    marker: Option<&'a mut Marker>,
 }
 
-impl Output<'_> {
+impl<'a> Output<'a> {
+    fn new(dst: &'a mut [u8], marker: Option<&'a mut Marker>) -> Self {
+        let due = marker.as_ref().map_or(usize::MAX, |marker| marker.due());
+        Self { dst, at: 0, due, marker }
+    }
+
+    /// Marks these literals and the match behind them, which come next.
+    #[cold]
+    #[inline(never)]
+    fn mark(&mut self, literals: Range<usize>, dist: usize, len: usize) {
+        if let Some(marker) = &mut self.marker {
+            let mark = Mark { at: self.at, out: literals.start };
+            marker.note(mark, literals.len(), dist, len);
+            self.due = marker.due();
+        }
+    }
+
     /// Writes `src[from..to]` as literal runs; nothing if that is empty.
     #[inline(always)]
     fn literals(&mut self, src: &[u8], from: usize, to: usize) -> Option<()> {
@@ -481,7 +526,7 @@ mod tests {
         for (len, dist, expected) in cases {
             for room in 0..12 {
                 let mut dst = vec![0xaa; room];
-                let mut out = Output { dst: &mut dst, at: 0 };
+                let mut out = Output::new(&mut dst, None);
                 let written = out.repeat(len, dist).map(|()| out.at);
                 if room < expected.len() {
                     assert_eq!(written, None, "len {len} dist {dist} room {room}");

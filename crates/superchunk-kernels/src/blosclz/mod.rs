@@ -17,9 +17,11 @@
 
 mod compress;
 mod decompress;
+mod sequences;
 
 pub use compress::Encoder;
 pub use decompress::{decompress, decompress_prefix};
+pub use sequences::fetch;
 
 /// Literals one token can announce.
 const MAX_RUN: usize = 32;

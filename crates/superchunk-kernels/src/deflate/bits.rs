@@ -1,6 +1,7 @@
 //! Writes bits into a buffer, the lowest first, through a register of 64.
 
 use crate::copy::store_8;
+use crate::marks::{Mark, Marker};
 
 /// Takes bits.
 pub(super) trait Bits {
@@ -30,12 +31,33 @@ pub(super) struct BitWriter<'a> {
     at: usize,
     bits: u64,
     count: u32,
+    /// What has blocks and symbols marked, if they are, and how many bytes the blocks before decode to.
+    marker: Option<&'a mut Marker>,
+    plain: usize,
 }
 
 impl<'a> BitWriter<'a> {
     /// Writes to the start of `out`.
-    pub(super) fn new(out: &'a mut [u8]) -> Self {
-        BitWriter { out, at: 0, bits: 0, count: 0 }
+    pub(super) fn new(out: &'a mut [u8], marker: Option<&'a mut Marker>) -> Self {
+        BitWriter { out, at: 0, bits: 0, count: 0, marker, plain: 0 }
+    }
+
+    /// Notes a block, which comes next.
+    pub(super) fn begin_block(&mut self) {
+        if let Some((marker, next)) = self.marking() {
+            marker.note_inner(next);
+        }
+    }
+
+    /// Notes that the block which was begun last decodes to so many bytes.
+    pub(super) fn end_block(&mut self, len: usize) {
+        self.plain += len;
+    }
+
+    /// What has symbols marked, if they are, and where the next one begins.
+    pub(super) fn marking(&mut self) -> Option<(&mut Marker, Mark)> {
+        let next = Mark { at: 8 * self.at + self.count as usize, out: self.plain };
+        self.marker.as_deref_mut().map(|marker| (marker, next))
     }
 
     /// Whether so many bits more fit.

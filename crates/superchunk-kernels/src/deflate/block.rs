@@ -15,6 +15,7 @@ use crate::deflate::bits::{BitWriter, Bits};
 use crate::deflate::emit::{Codes, emit};
 use crate::deflate::header::Header;
 use crate::deflate::huffman::code_lengths;
+use crate::deflate::marking::mark_units;
 use crate::deflate::parsed::Tokens;
 use crate::deflate::stats::Counts;
 use crate::deflate::symbols::{
@@ -50,14 +51,18 @@ pub(super) fn write_block(
     if !out.has_room_for(own.min(fixed)) {
         return None;
     }
+    out.begin_block();
     if fixed <= own {
         out.put(u64::from(is_last) | 1 << 1, 3);
+        mark_units(out, tokens, &fixed_litlen, &FIXED_DISTANCE_LENGTHS);
         emit(out, tokens, own.min(fixed), &Codes::new(&fixed_litlen, &FIXED_DISTANCE_LENGTHS));
     } else {
         out.put(u64::from(is_last) | 2 << 1, 3);
         header.write(out);
+        mark_units(out, tokens, &litlen, &distance);
         emit(out, tokens, own.min(fixed), &Codes::new(&litlen, &distance));
     }
+    out.end_block(src.len());
     Some(())
 }
 
@@ -70,10 +75,12 @@ pub(super) fn write_stored(out: &mut BitWriter<'_>, mut src: &[u8], is_last: boo
             return None;
         }
         let len = part.len() as u64;
+        out.begin_block();
         out.put(u64::from(is_last && src.is_empty()), 3);
         out.align();
         out.put(len | (len ^ 0xFFFF) << 16, 32);
         out.put_bytes(part)?;
+        out.end_block(part.len());
         if src.is_empty() {
             return Some(());
         }

@@ -17,6 +17,7 @@ mod finder;
 mod header;
 mod huffman;
 mod lazy;
+mod marking;
 mod model;
 mod parsed;
 mod parser;
@@ -30,6 +31,7 @@ mod tests;
 mod ways;
 
 use crate::adler32;
+use crate::marks::Marker;
 use bits::BitWriter;
 use block::{write_block, write_stored};
 use finder::MAX_STREAM;
@@ -67,8 +69,23 @@ pub struct Encoder {
 impl Encoder {
     /// Encodes `src` as one stream into `dst` and returns its length, or `None` if it does not fit.
     pub fn compress(&mut self, search: Search, src: &[u8], dst: &mut [u8]) -> Option<usize> {
+        self.encode(search, src, BitWriter::new(dst, None))
+    }
+
+    /// Encodes like [`compress`](Self::compress), and has blocks and symbols marked.
+    pub fn compress_marked(
+        &mut self,
+        search: Search,
+        src: &[u8],
+        dst: &mut [u8],
+        marker: &mut Marker,
+    ) -> Option<usize> {
+        marker.begin_again();
+        self.encode(search, src, BitWriter::new(dst, Some(marker)))
+    }
+
+    fn encode(&mut self, search: Search, src: &[u8], mut out: BitWriter<'_>) -> Option<usize> {
         let search = if src.len() > MAX_STREAM { Search::Runs } else { search };
-        let mut out = BitWriter::new(dst);
         out.put_bytes(&HEADER)?;
         self.write_blocks(search, src, &mut out)?;
         if !out.has_room_for(u64::from(out.bits_to_a_byte()) + 32) {

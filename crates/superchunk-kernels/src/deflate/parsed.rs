@@ -119,6 +119,11 @@ impl<'a> Tokens<'a> {
         self.units
     }
 
+    /// The literals of all units, one after the other, and what is behind them.
+    pub(super) fn literals_of_units(self) -> &'a [u8] {
+        self.literals
+    }
+
     /// As many as the units have, and [`BEHIND`] bytes more.
     pub(super) fn literals(self) -> *const u8 {
         self.literals.as_ptr()

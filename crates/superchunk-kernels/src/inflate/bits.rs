@@ -81,6 +81,19 @@ impl<'a> Bits<'a> {
         Ok(bytes)
     }
 
+    /// Goes to a bit of the stream.
+    pub(super) fn seek(&mut self, bit: usize) -> Option<()> {
+        self.src.get(bit / 8)?;
+        (self.read, self.buffer, self.count) = (bit / 8, 0, 0);
+        self.refill();
+        self.skip(u32::try_from(bit % 8).ok()?).ok()
+    }
+
+    /// The next bit.
+    pub(super) fn position(&self) -> usize {
+        8 * self.read - self.count as usize
+    }
+
     /// The first byte of which no bit was taken.
     pub(super) fn at(&self) -> usize {
         self.read - (self.count / 8) as usize

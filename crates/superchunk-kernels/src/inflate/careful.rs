@@ -42,7 +42,11 @@ pub(super) fn decode_symbol(
 }
 
 /// Takes a code, but not its extra bits.
-fn take_code<const SIZE: usize>(table: &Table<SIZE>, bits: &mut Bits) -> Result<Entry, Malformed> {
+#[inline]
+pub(super) fn take_code<const SIZE: usize>(
+    table: &Table<SIZE>,
+    bits: &mut Bits,
+) -> Result<Entry, Malformed> {
     let (entry, before) = table.look_up(bits.peek(15));
     if entry & LITERALS == 0 && entry & EXCEPTIONAL != 0 && entry & END_OF_BLOCK == 0 {
         return Err(bits.malformed("zlib stream has bits that are no code"));
@@ -53,6 +57,7 @@ fn take_code<const SIZE: usize>(table: &Table<SIZE>, bits: &mut Bits) -> Result<
 }
 
 /// Takes the extra bits of a value.
-fn take_value(entry: Entry, bits: &mut Bits) -> Result<usize, Malformed> {
+#[inline]
+pub(super) fn take_value(entry: Entry, bits: &mut Bits) -> Result<usize, Malformed> {
     Ok(base(entry) + bits.take(all_bits(entry) - code_bits(entry))? as usize)
 }

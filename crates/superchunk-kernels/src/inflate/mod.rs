@@ -26,6 +26,7 @@ mod lane;
 mod pairs;
 #[cfg(target_arch = "x86_64")]
 mod repeat;
+mod sequences;
 mod stream;
 mod table;
 #[cfg(test)]

@@ -20,25 +20,42 @@ pub(super) struct Tables {
     fixed: Option<Box<Codes>>,
     /// Those that a block brings along.
     own: Option<Box<Codes>>,
+    /// Whether the block that was begun last has the fixed ones.
+    is_fixed: bool,
+}
+
+impl Tables {
+    /// Reads the kind of a block, and the codes that it brings along. `None` if it is a stored one.
+    pub(super) fn read(&mut self, bits: &mut Bits<'_>) -> Result<Option<&Codes>, Malformed> {
+        match bits.take(2)? {
+            0 => return Ok(None),
+            1 => {
+                self.fixed.get_or_insert_with(|| Box::new(Codes::fixed()));
+                self.is_fixed = true;
+            }
+            2 => {
+                self.own.get_or_insert_with(|| Box::new(Codes::new())).read(bits)?;
+                self.is_fixed = false;
+            }
+            _ => return Err(bits.malformed("zlib stream has a block of unknown kind")),
+        }
+        Ok(self.codes())
+    }
+
+    /// The codes of the block that was begun last.
+    pub(super) fn codes(&self) -> Option<&Codes> {
+        if self.is_fixed { self.fixed.as_deref() } else { self.own.as_deref() }
+    }
 }
 
 /// A stream, and how far it is decoded.
 pub(super) struct Stream<'a> {
     pub(super) bits: Bits<'a>,
     pub(super) output: Output<'a>,
-    place: Place,
+    /// Whether it is within a block of symbols.
+    is_in_block: bool,
     /// Whether the block is the last one, or the last one was.
     last: bool,
-}
-
-/// Where a stream is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    BetweenBlocks,
-    /// Within a block of symbols in the fixed codes.
-    Fixed,
-    /// Within one that has its own.
-    Own,
 }
 
 impl<'a> Stream<'a> {
@@ -52,7 +69,7 @@ impl<'a> Stream<'a> {
         let mut bits = Bits::new(src);
         read_header(&mut bits)?;
         let output = Output { dst, written: 0, needed, summed: 0, sum: 1 };
-        Ok(Self { bits, output, place: Place::BetweenBlocks, last: false })
+        Ok(Self { bits, output, is_in_block: false, last: false })
     }
 
     /// Decodes what is left, and compares the checksum.
@@ -85,31 +102,21 @@ impl<'a> Stream<'a> {
         &mut self,
         tables: &'t mut Tables,
     ) -> Result<Option<&'t Codes>, Malformed> {
-        while self.place == Place::BetweenBlocks {
+        while !self.is_in_block {
             if self.last || self.is_enough() {
                 return Ok(None);
             }
             self.begin_block(tables)?;
         }
-        let codes = if self.place == Place::Fixed { &tables.fixed } else { &tables.own };
-        Ok(codes.as_deref().filter(|_| !self.is_enough()))
+        Ok(tables.codes().filter(|_| !self.is_enough()))
     }
 
     fn begin_block(&mut self, tables: &mut Tables) -> Result<(), Malformed> {
-        let bits = &mut self.bits;
-        bits.refill();
-        self.last = bits.take(1)? == 1;
-        match bits.take(2)? {
-            0 => copy_stored(bits, &mut self.output)?,
-            1 => {
-                tables.fixed.get_or_insert_with(|| Box::new(Codes::fixed()));
-                self.place = Place::Fixed;
-            }
-            2 => {
-                tables.own.get_or_insert_with(|| Box::new(Codes::new())).read(bits)?;
-                self.place = Place::Own;
-            }
-            _ => return Err(bits.malformed("zlib stream has a block of unknown kind")),
+        self.bits.refill();
+        self.last = self.bits.take(1)? == 1;
+        match tables.read(&mut self.bits)? {
+            Some(_) => self.is_in_block = true,
+            None => copy_stored(&mut self.bits, &mut self.output)?,
         }
         Ok(())
     }
@@ -129,7 +136,7 @@ impl<'a> Stream<'a> {
 
     /// The block is at its end.
     pub(super) fn end_block(&mut self) {
-        self.place = Place::BetweenBlocks;
+        self.is_in_block = false;
     }
 }
 
@@ -186,18 +193,23 @@ fn read_header(bits: &mut Bits) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Copies a block of bytes as they are: their number and its complement come first.
+/// Copies a block of bytes as they are.
 fn copy_stored(bits: &mut Bits, output: &mut Output) -> Result<(), Malformed> {
+    let len = stored_len(bits)?.min(output.needed - output.written);
+    let from = bits.take_bytes(len)?;
+    let to = output.take(len).ok_or(bits.malformed(TOO_LONG))?;
+    to.copy_from_slice(from);
+    output.add_to_sum();
+    Ok(())
+}
+
+/// How many bytes of a stored block follow: their number and its complement come first.
+pub(super) fn stored_len(bits: &mut Bits) -> Result<usize, Malformed> {
     let &[low, high, not_low, not_high] = bits.take_bytes(4)? else {
         return Err(bits.malformed(bits::CUT_SHORT));
     };
     if low != !not_low || high != !not_high {
         return Err(bits.malformed("zlib stream has a stored block of unclear length"));
     }
-    let len = usize::from(u16::from_le_bytes([low, high])).min(output.needed - output.written);
-    let from = bits.take_bytes(len)?;
-    let to = output.take(len).ok_or(bits.malformed(TOO_LONG))?;
-    to.copy_from_slice(from);
-    output.add_to_sum();
-    Ok(())
+    Ok(usize::from(u16::from_le_bytes([low, high])))
 }

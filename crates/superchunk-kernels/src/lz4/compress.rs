@@ -22,6 +22,7 @@ use crate::lz4::emit::Block;
 use crate::lz4::history::with_history;
 use crate::lz4::search::{Progress, SKIP_SHIFT, TABLE_SIZE, Table, Window, enter, search};
 use crate::lz4::{MATCH_MARGIN, MIN_MATCH};
+use crate::marks::Marker;
 
 /// Encodes LZ4 blocks quickly; keeps its working memory between calls.
 ///
@@ -61,7 +62,7 @@ impl Encoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Option<usize> {
-        self.encode(acceleration, SHORT_INPUT, dict, src, dst)
+        self.encode(acceleration, SHORT_INPUT, dict, src, Block::new(dst))
     }
 
     /// Encodes like [`compress`](Self::compress), but inputs of up to 64 KiB as longer ones: only matches of 5 bytes are
@@ -73,7 +74,20 @@ impl Encoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Option<usize> {
-        self.encode(acceleration, 0, dict, src, dst)
+        self.encode(acceleration, 0, dict, src, Block::new(dst))
+    }
+
+    /// Encodes like [`compress`](Self::compress), or [as a long input](Self::compress_as_long), without a dictionary, and has sequences marked.
+    pub fn compress_marked(
+        &mut self,
+        acceleration: u32,
+        as_long: bool,
+        src: &[u8],
+        dst: &mut [u8],
+        marker: &mut Marker,
+    ) -> Option<usize> {
+        let short = if as_long { 0 } else { SHORT_INPUT };
+        self.encode(acceleration, short, &[], src, Block::marked(dst, Some(marker)))
     }
 
     /// `short` is the most that counts as a short input.
@@ -83,10 +97,9 @@ impl Encoder {
         short: usize,
         dict: &[u8],
         src: &[u8],
-        dst: &mut [u8],
+        mut block: Block<'_>,
     ) -> Option<usize> {
         let (input, start) = with_history(dict, src, &mut self.joined);
-        let mut block = Block::new(dst);
         let mut anchor = start;
         // The table holds positions of 32 bits; a longer input would be a block of literals.
         if input.len() - start > MATCH_MARGIN && u32::try_from(input.len()).is_ok() {

@@ -4,6 +4,8 @@ use core::marker::PhantomData;
 
 use crate::copy::{copy_16, copy_exact, copy_wider, store_4};
 use crate::lz4::MIN_MATCH;
+use crate::lz4::sequences::mark_all;
+use crate::marks::{Mark, Marker};
 
 /// The block being written: where it begins, where the next sequence goes, where the buffer ends.
 pub(super) struct Block<'a> {
@@ -12,6 +14,9 @@ pub(super) struct Block<'a> {
     end: *mut u8,
     /// Up to here the next sequence may be a short one, written without asking for room.
     roomy: *mut u8,
+    /// A sequence that is written here or later is to be marked.
+    due: usize,
+    marker: Option<&'a mut Marker>,
     buffer: PhantomData<&'a mut [u8]>,
 }
 
@@ -24,13 +29,37 @@ const SHORT_ROOM: usize = 1 + 16 + 4;
 
 impl<'a> Block<'a> {
     pub(super) fn new(dst: &'a mut [u8]) -> Self {
+        Self::marked(dst, None)
+    }
+
+    /// A block whose sequences are marked.
+    pub(super) fn marked(dst: &'a mut [u8], marker: Option<&'a mut Marker>) -> Self {
         let len = dst.len();
         let start = dst.as_mut_ptr();
         // SAFETY: both lie in the slice or at its end.
         let (end, last) = unsafe { (start.add(len), start.add(len.saturating_sub(SHORT_ROOM))) };
         // In a buffer that is too small for one short sequence no place is roomy.
         let roomy = if len < SHORT_ROOM { start.wrapping_sub(1) } else { last };
-        Block { start, next: start, end, roomy, buffer: PhantomData }
+        let mut block =
+            Block { start, next: start, end, roomy, due: 0, marker, buffer: PhantomData };
+        block.set_due();
+        block
+    }
+
+    /// Asks the marker when the next mark is due: at an address, so that nothing has to be calculated to compare with it.
+    fn set_due(&mut self) {
+        let due = self.marker.as_ref().map(|marker| marker.due());
+        self.due = due.map_or(usize::MAX, |due| self.start.addr().saturating_add(due));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mark(&mut self, from: usize, to: usize, distance: usize, length: usize) {
+        let mark = Mark { at: self.len(), out: from };
+        if let Some(marker) = &mut self.marker {
+            marker.note(mark, to - from, distance, length);
+        }
+        self.set_due();
     }
 
     /// How many bytes are written.
@@ -51,6 +80,11 @@ impl<'a> Block<'a> {
             copy_exact(sequences.as_ptr(), self.start, sequences.len());
             self.next = self.start.add(sequences.len());
         }
+        if let Some(marker) = &mut self.marker {
+            marker.begin_again();
+            mark_all(marker, sequences);
+            self.set_due();
+        }
         Some(())
     }
 
@@ -69,6 +103,9 @@ impl<'a> Block<'a> {
         distance: usize,
         length: usize,
     ) -> Option<()> {
+        if self.next.addr() >= self.due {
+            self.mark(from, to, distance, length);
+        }
         let literals = to - from;
         let extra = length - MIN_MATCH;
         if literals < 15 && extra < 15 && self.next <= self.roomy && from + 16 <= input.len() {

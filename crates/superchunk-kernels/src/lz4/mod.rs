@@ -26,12 +26,14 @@ mod emit;
 mod hc;
 mod history;
 mod search;
+mod sequences;
 #[cfg(test)]
 mod tests;
 
 pub use compress::Encoder;
 pub use decompress::{decompress, decompress_prefix};
 pub use hc::HcEncoder;
+pub use sequences::fetch;
 
 /// The shortest match a sequence can hold.
 const MIN_MATCH: usize = 4;

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::slice::ChunksExact;
 
-use superchunk_kernels::{Wanted, shuffle};
+use superchunk_kernels::{Marker, Wanted, shuffle};
 
 use super::effort::{Effort, Explored};
 use super::gains::Gains;
 use super::header::Header;
+use super::marks::{MarkWriter, Marked};
 use super::stream::{self, Stream};
 use super::worker::Worker;
 use crate::block_shape::BlockShape;
@@ -21,6 +22,8 @@ use crate::wire::Reader;
 pub(super) struct StoredBlock<'a> {
     /// Its streams, and perhaps more behind them.
     pub(super) bytes: &'a [u8],
+    /// How many of them are its own, if that is known.
+    pub(super) extent: Option<usize>,
     pub(super) stream_count: usize,
     /// The bytes it decodes to.
     pub(super) len: usize,
@@ -231,9 +234,12 @@ impl<'a> BlockReader<'a> {
         let (count, len) = (block.stream_count, block.stream_len()?);
         let decoded = scratch(&mut worker.streams, count * len);
         let wanted = Wanted::range(items.clone());
+        let mut marks = self.marks_of(block, items.len());
         let mut planes: [&[u8]; 256] = [&[]; 256];
         let mut run: Option<(u8, &[u8])> = None;
-        for (plane, part) in planes.iter_mut().zip(decoded.chunks_exact_mut(len)) {
+        for (number, (plane, part)) in
+            planes.iter_mut().zip(decoded.chunks_exact_mut(len)).enumerate()
+        {
             let whole = match Stream::parse(reader, len, self.runs_allowed)? {
                 Stream::Raw(bytes) => bytes,
                 Stream::Run(value) => match run {
@@ -245,7 +251,11 @@ impl<'a> BlockReader<'a> {
                 },
                 stream => {
                     let codec = &mut worker.codec;
-                    stream.decode_wanted(codec, &self.method, self.dict, part, &wanted)?;
+                    let room = part.get_mut(items.clone()).unwrap_or_default();
+                    let marks = marks.as_mut();
+                    if !self.fetch(codec, (number, stream), marks, items.start, room) {
+                        stream.decode_wanted(codec, &self.method, self.dict, part, &wanted)?;
+                    }
                     part
                 }
             };
@@ -306,6 +316,7 @@ pub(super) struct BlockWriter<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) effort: Effort<'a>,
     pub(super) runs_allowed: bool,
+    pub(super) marked: Option<Marked>,
 }
 
 impl BlockWriter<'_> {
@@ -320,15 +331,12 @@ impl BlockWriter<'_> {
         hold: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool> {
-        let Worker { codec, streams, a, b, .. } = worker;
+        let Worker { codec, streams, marks, a, b, .. } = worker;
         let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
-        self.append(
-            planes_of(filtered, block.stream_count),
-            streams,
-            hold,
-            out,
-            |number, plane, coded| self.effort.compress(explored.get(number), codec, plane, coded),
-        )
+        let planes = planes_of(filtered, block.stream_count);
+        self.append(planes, (streams, marks), hold, out, |number, plane, coded, marker| {
+            self.effort.compress(explored.get(number), codec, plane, coded, marker)
+        })
     }
 
     /// The same for a block that was explored, and filtered for that.
@@ -341,7 +349,8 @@ impl BlockWriter<'_> {
         out: &mut Vec<u8>,
     ) -> Result<bool> {
         let planes = planes_of(filtered, block.stream_count);
-        self.append(planes, &mut worker.streams, hold, out, |number, _, coded| {
+        let Worker { streams, marks, .. } = worker;
+        self.append(planes, (streams, marks), hold, out, |number, _, coded, _| {
             Ok(explored.get(number).and_then(|explored| explored.copy_to(coded)))
         })
     }
@@ -362,22 +371,24 @@ impl BlockWriter<'_> {
     fn append(
         &self,
         planes: ChunksExact<'_, u8>,
-        coded: &mut Vec<u8>,
+        (coded, marks): (&mut Vec<u8>, &mut MarkWriter),
         hold: bool,
         out: &mut Vec<u8>,
-        mut compress: impl FnMut(usize, &[u8], &mut [u8]) -> Result<Option<usize>>,
+        mut compress: impl FnMut(usize, &[u8], &mut [u8], Option<&mut Marker>) -> Result<Option<usize>>,
     ) -> Result<bool> {
+        marks.begin(&planes, self.marked);
         let mut gains = Gains::new(self.effort.manner.level, planes.len());
         let mut held = 0;
         for (number, plane) in planes.clone().enumerate() {
             let start = out.len();
             let shorter = stream::write_short(plane, self.runs_allowed, out, |plane, out| {
                 let coded = scratch(coded, stream::longest_coded(plane.len()));
-                let len = compress(number, plane, coded)?;
+                let len = compress(number, plane, coded, marks.marker())?;
                 let len = len.filter(|len| gains.are_worth(plane.len(), *len));
-                let coded = len.and_then(|len| coded.get(..len));
-                out.extend_from_slice(coded.unwrap_or_default());
-                Ok(coded.is_some())
+                let Some(coded) = len.and_then(|len| coded.get(..len)) else { return Ok(false) };
+                out.extend_from_slice(coded);
+                marks.keep(number, coded, plane.len());
+                Ok(true)
             })?;
             gains.add(if shorter { out.len() - start } else { plane.len() });
             match (shorter, hold && held == number) {
@@ -391,6 +402,7 @@ impl BlockWriter<'_> {
                 (true, _) => {}
             }
         }
+        marks.write(out);
         Ok(held == planes.len())
     }
 

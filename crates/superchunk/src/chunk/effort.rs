@@ -6,7 +6,7 @@
 //! that did not, is compressed as the level asks for after all, so that blocks which are not alike cost time, not space. The bytes of a chunk still depend on its
 //! content alone.
 
-use superchunk_kernels::repetitions;
+use superchunk_kernels::{Marker, repetitions};
 
 use crate::codecs::{CodecState, Content, Light, Manner, Method, lighter};
 use crate::error::Result;
@@ -132,23 +132,29 @@ impl Effort<'_> {
         (blocks / GROUP).max(1)
     }
 
-    /// Compresses a stream of a block as `explored` advises; `None` when it does not fit `dst`.
+    /// Compresses a stream of a block as `explored` advises; `None` when it does not fit `dst`. The marker is for a method whose sequences
+    /// begin at [bytes](Method::places).
     pub(super) fn compress(
         &self,
         explored: Option<&Explored>,
         codec: &mut CodecState,
         src: &[u8],
         dst: &mut [u8],
+        mut marker: Option<&mut Marker>,
     ) -> Result<Option<usize>> {
         let way = explored.and_then(|explored| explored.way);
         if let Some(way) = way.filter(|way| way.is_for(src)) {
             let room = dst.len().min(way.result + way.result / ALIKE + ROOM);
             let dst = dst.get_mut(..room).unwrap_or_default();
-            if let Some(result) = codec.compress_lightly(way.light, src, dst) {
+            let lightly = codec.compress_lightly(way.light, src, dst, marker.as_deref_mut());
+            if let Some(result) = lightly {
                 return Ok(Some(result));
             }
+            if let Some(marker) = &mut marker {
+                marker.begin_again();
+            }
         }
-        codec.compress(self.method, self.manner, self.dict, src, dst)
+        codec.compress(self.method, self.manner, self.dict, src, dst, marker)
     }
 
     /// The lighter ways to compress one of the `streams` streams of a block, the lightest first.

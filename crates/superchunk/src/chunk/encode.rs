@@ -8,10 +8,11 @@ use super::geometry::Geometry;
 use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VERSION_BLOSC2};
 use super::input::{FillBlock, Input, PlainBlocks};
 use super::line::Line;
+use super::marks::Marked;
 use super::special;
 use super::tune::{self, Cut};
 use super::worker::{self, Worker};
-use crate::codecs::{CodecId, Manner, Method};
+use crate::codecs::{CodecId, Manner, Method, Places};
 use crate::error::{Error, Result};
 use crate::filters::{Pipeline, Reference, Setting, Slot, Slots};
 use crate::options::{ChunkFormat, CompressOptions};
@@ -343,7 +344,32 @@ pub(super) fn block_writer<'a>(
 ) -> BlockWriter<'a> {
     let runs_allowed = options.format == ChunkFormat::Blosc2;
     let effort = Effort { method, manner, dict };
-    BlockWriter { pipeline, effort, runs_allowed }
+    let marked = marked_of(options, pipeline, &effort);
+    BlockWriter { pipeline, effort, runs_allowed, marked }
+}
+
+/// Which blocks of such an encoder have marks. Pieces are short enough without, and take as many bytes as they may.
+fn marked_of(
+    options: &CompressOptions,
+    pipeline: &Pipeline,
+    effort: &Effort<'_>,
+) -> Option<Marked> {
+    let Effort { method, manner, dict } = effort;
+    let (streams, item) = match pipeline.reads_as_is() {
+        true => (1, options.item_size),
+        false => (pipeline.only_planes()?, 1),
+    };
+    let places = method.places()?;
+    let is_marked = options.marks
+        && options.format == ChunkFormat::Blosc2
+        && dict.is_empty()
+        && !manner.as_long
+        // It would be felt to go through the stream once more.
+        && (places == Places::Bytes || manner.level > 1);
+    let is_far = matches!(method, Method::Lz4Hc);
+    // Of LZ4 the bench has cells that take as many bytes at this level as they may.
+    let is_dear = manner.level >= 9 && matches!(method, Method::Lz4);
+    is_marked.then_some(Marked { places, streams, item, is_far, is_dear })
 }
 
 /// How an encoder with these parts compresses the streams of `nbytes`.

@@ -165,7 +165,7 @@ impl Task<'_> {
 
 fn try_full(codec: &mut CodecState, effort: &Effort<'_>, src: &[u8], to: &mut Tried) -> Result<()> {
     let dst = scratch(&mut to.bytes, longest_coded(src.len()));
-    to.len = codec.compress(effort.method, effort.manner, effort.dict, src, dst)?;
+    to.len = codec.compress(effort.method, effort.manner, effort.dict, src, dst, None)?;
     Ok(())
 }
 
@@ -185,7 +185,7 @@ fn try_lighter(
         }
         // As much room for everyone: what comes out must not depend on what is known by then.
         let dst = scratch(spare, longest_coded(subject.bytes.len()));
-        let Some(len) = codec.compress_lightly(*light, subject.bytes, dst) else { continue };
+        let Some(len) = codec.compress_lightly(*light, subject.bytes, dst, None) else { continue };
         let most = most(block, subject);
         if most.is_some_and(|most| len > most) {
             continue;

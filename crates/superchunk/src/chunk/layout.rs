@@ -80,6 +80,16 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// Where the block after `block` begins, or the chunk ends. That is not where `block` ends if blocks are not in order.
+    pub(super) fn next_start(&self, block: usize) -> Option<usize> {
+        let next = block + 1;
+        if next < self.header.block_count() {
+            self.block_start(next).ok()
+        } else {
+            Some(self.header.cbytes)
+        }
+    }
+
     /// Where `block` lies: from its start to the next larger start, or to the end of the chunk.
     /// Needs [`Layout::with_extents`].
     pub(super) fn block_extent(&self, block: usize) -> Result<Range<usize>> {

@@ -23,6 +23,8 @@ mod items;
 mod layout;
 mod lazy;
 mod line;
+mod marked;
+mod marks;
 mod parts;
 mod piece;
 mod special;

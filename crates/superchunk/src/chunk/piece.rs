@@ -64,8 +64,12 @@ impl BlockReader<'_> {
                 return Ok(());
             }
             stream => {
-                let plain = scratch(&mut worker.streams, block.len);
                 let codec = &mut worker.codec;
+                let mut marks = self.marks_of(block, part.len());
+                if self.fetch(codec, (0, stream), marks.as_mut(), part.start, dst) {
+                    return Ok(());
+                }
+                let plain = scratch(&mut worker.streams, block.len);
                 let wanted = Wanted::range(part.clone());
                 stream.decode_wanted(codec, &self.method, self.dict, plain, &wanted)?;
                 plain

@@ -187,6 +187,7 @@ where
         let (position, bytes) = (self.bytes_of)(number)?;
         let block = StoredBlock {
             bytes,
+            extent: self.layout.next_start(number).and_then(|end| end.checked_sub(position)),
             stream_count: self.layout.stream_count(number, bytes)?,
             len: self.layout.geometry().block_range(number).len(),
             reference: if number == 0 { Reference::Itself } else { reference },

@@ -62,6 +62,9 @@ impl BlockReader<'_> {
         items: Range<usize>,
         dst: &mut [u8],
     ) -> bool {
+        if self.marks_of(block, items.len()).is_some() {
+            return false;
+        }
         let Worker { codec, streams: buffer, .. } = worker;
         let decoded = scratch(buffer, block.len);
         let streams = self.decode_at_once(codec, block, items.end, decoded);

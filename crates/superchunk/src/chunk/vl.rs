@@ -74,6 +74,7 @@ impl Encoder {
                 dict: &dict,
             },
             runs_allowed: false,
+            marked: None,
         };
         let executor = &self.options.executor;
         let threads = worker::useful_threads(executor, blocks.len(), nbytes);
@@ -108,7 +109,7 @@ impl BlockWriter<'_> {
         let coded = scratch(streams, filtered.len() - 1);
         let len = match self.effort.manner.level {
             0 => None,
-            _ => self.effort.compress(None, codec, filtered, coded)?,
+            _ => self.effort.compress(None, codec, filtered, coded, None)?,
         };
         let coded = len.filter(|len| *len > 0).and_then(|len| coded.get(..len));
         out.extend_from_slice(coded.unwrap_or(filtered));

@@ -2,6 +2,7 @@
 
 use superchunk_kernels::append_far;
 
+use super::marks::MarkWriter;
 use crate::codecs::CodecState;
 use crate::exec::Executor;
 
@@ -49,6 +50,8 @@ pub(super) struct Worker {
     /// Two buffers for the pipeline to go to and fro.
     pub(super) a: Vec<u8>,
     pub(super) b: Vec<u8>,
+    /// Marks of the block that is encoded.
+    pub(super) marks: MarkWriter,
     /// A whole block of which only a part is wanted.
     pub(super) block: Vec<u8>,
 }

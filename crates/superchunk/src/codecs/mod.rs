@@ -28,6 +28,16 @@ use crate::block_shape::BlockShape;
 use crate::error::{Error, Result};
 use crate::registry::{Registry, UserCodec};
 
+/// Where something may begin in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// At any byte.
+    Bytes,
+    /// At any bit.
+    #[cfg_attr(not(feature = "zlib"), allow(dead_code, reason = "no other codec has that"))]
+    Bits,
+}
+
 /// A codec ready to be called.
 pub(crate) enum Method {
     BloscLz,
@@ -83,6 +93,16 @@ impl Method {
             #[cfg(feature = "zlib")]
             Self::Zlib => true,
             _ => false,
+        }
+    }
+
+    /// Where literals and matches begin in its streams, if these are rows of such, whose places can be marked.
+    pub(crate) fn places(&self) -> Option<Places> {
+        match self {
+            Self::BloscLz | Self::Lz4 | Self::Lz4Hc => Some(Places::Bytes),
+            #[cfg(feature = "zlib")]
+            Self::Zlib => Some(Places::Bits),
+            _ => None,
         }
     }
 

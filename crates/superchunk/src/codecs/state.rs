@@ -2,7 +2,7 @@
 
 #[cfg(feature = "zlib")]
 use superchunk_kernels::deflate::Search;
-use superchunk_kernels::{Wanted, blosclz, is_noise, lz4};
+use superchunk_kernels::{Mark, Marker, Tracer, Wanted, blosclz, is_noise, lz4};
 
 use super::{Light, Method, ndlz};
 use crate::error::{Error, Result};
@@ -29,11 +29,13 @@ pub(crate) struct CodecState {
     zlib: Option<super::zlib::Zlib>,
     #[cfg(feature = "zstd")]
     zstd: Option<super::zstd::Zstd>,
+    tracer: Tracer,
 }
 
 impl CodecState {
     /// Compresses one stream; `None` when it does not fit `dst`, or is noise that a thorough codec
-    /// would spend its time on for nothing.
+    /// would spend its time on for nothing. Methods whose sequences begin at [bytes](Method::places) have them marked, if there is
+    /// no dictionary.
     pub(crate) fn compress(
         &mut self,
         method: &Method,
@@ -41,30 +43,44 @@ impl CodecState {
         dict: &[u8],
         src: &[u8],
         dst: &mut [u8],
+        marker: Option<&mut Marker>,
     ) -> Result<Option<usize>> {
         if method.is_thorough() && dict.is_empty() && is_noise(src) {
             return Ok(None);
         }
         let level = manner.level;
         Ok(match method {
-            Method::BloscLz => self.blosclz.get_or_insert_default().compress(level, src, dst),
-            Method::Lz4 => {
-                let acceleration = u32::from(10u8.saturating_sub(level));
-                let lz4 = self.lz4.get_or_insert_default();
-                match manner.as_long {
-                    true => lz4.compress_as_long(acceleration, dict, src, dst),
-                    false => lz4.compress(acceleration, dict, src, dst),
+            Method::BloscLz => {
+                let blosclz = self.blosclz.get_or_insert_default();
+                match marker {
+                    Some(marker) => blosclz.compress_marked(level, src, dst, marker),
+                    None => blosclz.compress(level, src, dst),
                 }
             }
-            Method::Lz4Hc => self.lz4hc.get_or_insert_default().compress(level, dict, src, dst),
+            Method::Lz4 => {
+                let acceleration = u32::from(10u8.saturating_sub(level));
+                let (lz4, as_long) = (self.lz4.get_or_insert_default(), manner.as_long);
+                match marker {
+                    Some(marker) => lz4.compress_marked(acceleration, as_long, src, dst, marker),
+                    None if as_long => lz4.compress_as_long(acceleration, dict, src, dst),
+                    None => lz4.compress(acceleration, dict, src, dst),
+                }
+            }
+            Method::Lz4Hc => {
+                let lz4hc = self.lz4hc.get_or_insert_default();
+                match marker {
+                    Some(marker) => lz4hc.compress_marked(level, src, dst, marker),
+                    None => lz4hc.compress(level, dict, src, dst),
+                }
+            }
             #[cfg(feature = "snappy")]
             Method::Snappy => return Err(Error::unsupported("snappy streams can only be read")),
             #[cfg(feature = "zlib")]
             Method::Zlib => {
                 let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
                 match (level, manner.filtered) {
-                    (1, true) => zlib.compress_lightly(Search::Quick, src, dst),
-                    (1, false) => zlib.compress_lightly(Search::QuickRepetitions, src, dst),
+                    (1, true) => zlib.compress_lightly(Search::Quick, src, dst, marker),
+                    (1, false) => zlib.compress_lightly(Search::QuickRepetitions, src, dst, marker),
                     _ => zlib.compress(level, src, dst),
                 }
             }
@@ -91,6 +107,7 @@ impl CodecState {
         light: Light,
         src: &[u8],
         dst: &mut [u8],
+        marker: Option<&mut Marker>,
     ) -> Option<usize> {
         match light {
             #[cfg(feature = "zstd")]
@@ -105,7 +122,7 @@ impl CodecState {
             #[cfg(feature = "zlib")]
             Light::Zlib(search) => {
                 let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
-                zlib.compress_lightly(search, src, dst)
+                zlib.compress_lightly(search, src, dst, marker)
             }
             #[cfg(not(all(feature = "zlib", feature = "zstd")))]
             _ => None,
@@ -137,6 +154,28 @@ impl CodecState {
             Method::User { codec, meta } => codec.decompress(*meta, src, dst)?,
         }
         Ok(())
+    }
+
+    /// Fills `dst` with what a stream decodes to from byte `out` on, if its method has [sequences](Method::places) and the marks, of which `before` tells
+    /// the last one at or before a byte of the output, make that quicker than to decompress what precedes it. `inner` are the blocks inside of the stream.
+    pub(crate) fn fetch(
+        &mut self,
+        method: &Method,
+        src: &[u8],
+        (inner, before): (impl Iterator<Item = Mark>, impl Fn(usize) -> Mark),
+        out: usize,
+        dst: &mut [u8],
+    ) -> Option<()> {
+        match method {
+            Method::BloscLz => blosclz::fetch(&mut self.tracer, src, before, out, dst),
+            Method::Lz4 | Method::Lz4Hc => lz4::fetch(&mut self.tracer, src, before, out, dst),
+            #[cfg(feature = "zlib")]
+            Method::Zlib => {
+                let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
+                zlib.fetch(&mut self.tracer, src, (inner, before), out, dst)
+            }
+            _ => None,
+        }
     }
 
     /// Decompresses at least the first `needed` bytes of several streams, each of which fills its place, in less time than one

@@ -8,7 +8,7 @@
 //! each direction is a single call that must finish.
 
 use superchunk_kernels::deflate::{self, Search};
-use superchunk_kernels::{Malformed, inflate};
+use superchunk_kernels::{Malformed, Mark, Marker, Tracer, inflate};
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 /// Base-2 logarithm of the window, the largest that the format knows.
@@ -20,6 +20,8 @@ pub(crate) struct Zlib {
     encoder: Option<Encoder>,
     kernel: deflate::Encoder,
     decoder: inflate::Decoder,
+    /// The blocks of a stream of which a few bytes are looked for.
+    blocks: Vec<Mark>,
 }
 
 /// The encoder's state, and the level it is set to.
@@ -46,14 +48,18 @@ impl Zlib {
         }
     }
 
-    /// The same by the kernel.
+    /// The same by the kernel, which has places of the stream marked.
     pub(crate) fn compress_lightly(
         &mut self,
         search: Search,
         src: &[u8],
         dst: &mut [u8],
+        marker: Option<&mut Marker>,
     ) -> Option<usize> {
-        self.kernel.compress(search, src, dst)
+        match marker {
+            Some(marker) => self.kernel.compress_marked(search, src, dst, marker),
+            None => self.kernel.compress(search, src, dst),
+        }
     }
 
     /// Expands the stream at the start of `src`, which must fill `dst` exactly; bytes after the
@@ -80,6 +86,20 @@ impl Zlib {
         needed: usize,
     ) -> Result<(), Malformed> {
         self.decoder.decompress_prefix(src, dst, needed)
+    }
+
+    /// Fills `dst` with what a stream decodes to from byte `out` on, by its marks; `None` if that is not to be done.
+    pub(crate) fn fetch(
+        &mut self,
+        tracer: &mut Tracer,
+        src: &[u8],
+        (blocks, before): (impl Iterator<Item = Mark>, impl Fn(usize) -> Mark),
+        out: usize,
+        dst: &mut [u8],
+    ) -> Option<()> {
+        self.blocks.clear();
+        self.blocks.extend(blocks);
+        self.decoder.fetch(tracer, src, &self.blocks, before, out, dst)
     }
 
     /// The encoder, ready for a new stream at `level`.

@@ -24,6 +24,7 @@ use alloc::vec::Vec;
 use crate::lz4::MATCH_MARGIN;
 use crate::lz4::emit::Block;
 use crate::lz4::history::with_history;
+use crate::marks::Marker;
 use chains::{Chains, Patience};
 use lean::{Ended, Lean};
 use pairs::Pairs;
@@ -60,8 +61,28 @@ impl HcEncoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Option<usize> {
+        self.encode(level, dict, src, Block::new(dst))
+    }
+
+    /// Encodes like [`compress`](Self::compress), without a dictionary, and has sequences marked.
+    pub fn compress_marked(
+        &mut self,
+        level: u8,
+        src: &[u8],
+        dst: &mut [u8],
+        marker: &mut Marker,
+    ) -> Option<usize> {
+        self.encode(level, &[], src, Block::marked(dst, Some(marker)))
+    }
+
+    fn encode(
+        &mut self,
+        level: u8,
+        dict: &[u8],
+        src: &[u8],
+        mut block: Block<'_>,
+    ) -> Option<usize> {
         let (input, start) = with_history(dict, src, &mut self.joined);
-        let mut block = Block::new(dst);
         let mut anchor = start;
         // The tables hold positions of 32 bits; a longer input would be a block of literals.
         if src.len() > MATCH_MARGIN && u32::try_from(input.len()).is_ok() {
