@@ -44,12 +44,13 @@ fn print_means(threads: usize, cells: &[&Place]) {
         say(&format!("  {threads}T {name:<10} {:>6.3}   aim 1.5", mean(quotient)));
     }
     let both: Vec<&Cell> = chosen.iter().copied().filter(|cell| both_compress(cell)).collect();
-    let [compress, decompress] =
-        DIRECTIONS.map(|(_, quotient)| geometric_mean(both.iter().map(|cell| quotient(cell))));
+    let of_both = |quotient: Quotient| geometric_mean(both.iter().map(|cell| quotient(cell)));
+    let [compress, decompress] = DIRECTIONS.map(|(_, quotient)| of_both(quotient));
     say(&format!(
-        "  {threads}T where both compress ({} of {} cells): {compress:.3}, {decompress:.3}",
+        "  {threads}T where both compress ({} of {} cells): {compress:.3}, {decompress:.3}, one item of own chunks {:.3}",
         both.len(),
-        chosen.len()
+        chosen.len(),
+        of_both(|cell| cell.c.read_own_us / cell.ours.read_own_us)
     ));
     say(&format!(
         "  {threads}T same bytes {:>6.3}",

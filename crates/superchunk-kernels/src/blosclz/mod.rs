@@ -17,6 +17,7 @@
 
 mod compress;
 mod decompress;
+mod output;
 mod sequences;
 
 pub use compress::Encoder;

@@ -18,29 +18,32 @@ impl Numbers {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         usize::try_from((z ^ (z >> 31)) & 0xffff_ffff).unwrap()
     }
+
+    fn byte(&mut self) -> u8 {
+        (self.next() as u64).to_le_bytes()[1]
+    }
 }
 
 /// Inputs of several kinds: text with words near and far, runs, small numbers, noise with copies, a mixture.
 fn inputs() -> Vec<Vec<u8>> {
     let mut numbers = Numbers(7);
     let words: Vec<Vec<u8>> = (0..500)
-        .map(|_| (0..3 + numbers.next() % 8).map(|_| b'a' + (numbers.next() % 26) as u8).collect())
+        .map(|_| (0..3 + numbers.next() % 8).map(|_| b'a' + numbers.byte() % 26).collect())
         .collect();
     let text = (0..16_000).flat_map(|_| words[numbers.next() % 500].clone()).collect();
     let mut numbers = Numbers(8);
-    let runs = (0..1500).flat_map(|_| vec![numbers.next() as u8; numbers.next() % 90]).collect();
+    let runs = (0..1500).flat_map(|_| vec![numbers.byte(); numbers.next() % 90]).collect();
     let mut numbers = Numbers(9);
     let small = (0..9000).flat_map(|_| ((numbers.next() % 1000) as u64).to_le_bytes()).collect();
     let mut numbers = Numbers(10);
-    let mut copies: Vec<u8> = (0..30_000).map(|_| numbers.next() as u8).collect();
+    let mut copies: Vec<u8> = (0..30_000).map(|_| numbers.byte()).collect();
     for _ in 0..900 {
         let from = numbers.next() % (copies.len() - 70);
         let piece = copies[from..from + 5 + numbers.next() % 60].to_vec();
         copies.extend(piece);
-        copies.push(numbers.next() as u8);
+        copies.push(numbers.byte());
     }
-    let skewed =
-        (0..60_000).map(|_| ((numbers.next() % 64) & (numbers.next() % 64)) as u8).collect();
+    let skewed = (0..60_000).map(|_| numbers.byte() & numbers.byte() & 63).collect();
     let inputs: Vec<Vec<u8>> = vec![text, runs, small, copies, skewed];
     let mixture = inputs.iter().flat_map(|input| &input[..20_000]).copied().collect();
     inputs.into_iter().chain([mixture, vec![], b"short".to_vec()]).collect()
@@ -205,7 +208,7 @@ fn damage_and_lies_are_survived() {
             let Some(mut stream) = encode(&input, Some(&mut marker)) else { continue };
             let len = stream.len();
             for _ in 0..100 {
-                stream[numbers.next() % len] ^= numbers.next() as u8;
+                stream[numbers.next() % len] ^= numbers.byte();
                 let mut piece = [0; 8];
                 let _ = fetch(&stream, &marker, numbers.next() % (2 * input.len()), &mut piece);
                 let _ = fetch(&stream[..numbers.next() % len], &marker, 5, &mut piece);

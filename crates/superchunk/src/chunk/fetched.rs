@@ -160,23 +160,23 @@ impl Block {
         self.position = extent.start;
         let few = few.filter(|_| extent.len() <= LONG_BLOCK);
         if let Some(few) = few
-            && let Some(len) = self.read_items(extent.len(), few, source)?
+            && self.read_items(extent.len(), few, source)?
         {
-            (self.len, self.whole) = (len, false);
+            (self.len, self.whole) = (extent.len(), false);
             return Ok(());
         }
         (self.len, self.whole) = (source.fetch(extent, &mut self.bytes)?, true);
         Ok(())
     }
 
-    /// Reads a block of at most `len` bytes as far as a few items need it, and tells where its streams end. `None` if that cannot be, or the
-    /// block is not as it should be.
+    /// Reads a block of at most `len` bytes as far as a few items need it. False if that cannot be, or the block is not as
+    /// it should be.
     fn read_items(
         &mut self,
         len: usize,
         few: &FewItems,
         source: &mut dyn ChunkBytes,
-    ) -> Result<Option<usize>> {
+    ) -> Result<bool> {
         let FewItems { planes, plane_len, items } = few;
         let bytes = scratch(&mut self.bytes, len);
         let (mut at, mut known) = (0, 0);
@@ -188,11 +188,11 @@ impl Block {
             if known < at + 4 {
                 known = len.min(at + STREAM_HEAD);
                 if !fetch(bytes, at..known)? {
-                    return Ok(None);
+                    return Ok(false);
                 }
             }
             let Ok(csize) = Reader::new("chunk", bytes).seek(at).i32("csize") else {
-                return Ok(None);
+                return Ok(false);
             };
             let (start, stored) = (at + 4, usize::try_from(csize).unwrap_or(0));
             at = match csize {
@@ -208,10 +208,11 @@ impl Block {
             if stored > 0 {
                 known = if stored == *plane_len { 0 } else { wanted.end };
                 if at > len || !fetch(bytes, wanted)? {
-                    return Ok(None);
+                    return Ok(false);
                 }
             }
         }
-        Ok((at <= len).then_some(at))
+        // Marks, where there are any.
+        Ok(at == len || at < len && fetch(bytes, at..len)?)
     }
 }

@@ -278,7 +278,7 @@ fn inner_mark(&[a, b, c, d, e, f]: &[u8; INNER]) -> Mark {
 }
 
 fn low_bytes(number: usize) -> [u8; MARK] {
-    let [a, b, c, ..] = number.to_le_bytes();
+    let [a, b, c, ..] = (number as u64).to_le_bytes();
     [a, b, c]
 }
 

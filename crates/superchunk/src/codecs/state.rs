@@ -158,6 +158,10 @@ impl CodecState {
 
     /// Fills `dst` with what a stream decodes to from byte `out` on, if its method has [sequences](Method::places) and the marks, of which `before` tells
     /// the last one at or before a byte of the output, make that quicker than to decompress what precedes it. `inner` are the blocks inside of the stream.
+    #[cfg_attr(
+        not(feature = "zlib"),
+        allow(unused_variables, reason = "no other codec has blocks inside")
+    )]
     pub(crate) fn fetch(
         &mut self,
         method: &Method,

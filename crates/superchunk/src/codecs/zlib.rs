@@ -166,15 +166,17 @@ mod tests {
         for len in [0, 1, 5, 300, 70_000] {
             let plain: Vec<u8> = text(len).into_iter().flat_map(|byte| [byte; 5]).collect();
             let (mut a, mut b) = (vec![0; 5 * len + 100], vec![0; 5 * len + 100]);
-            let n = codec.compress_lightly(Search::Runs, &plain, &mut a).unwrap();
-            let m = Zlib::new().compress_lightly(Search::Runs, &plain, &mut b).unwrap();
+            let n = codec.compress_lightly(Search::Runs, &plain, &mut a, None).unwrap();
+            let m = Zlib::new().compress_lightly(Search::Runs, &plain, &mut b, None).unwrap();
             assert_eq!(a[..n], b[..m]);
             let mut back = vec![0xee; plain.len()];
             assert_eq!(codec.decompress(&a[..n], &mut back), Ok(()));
             assert_eq!(back, plain, "length {len}");
             assert!(
                 len < 300
-                    || codec.compress_lightly(Search::Runs, &plain, &mut a[..n - 1]).is_none()
+                    || codec
+                        .compress_lightly(Search::Runs, &plain, &mut a[..n - 1], None)
+                        .is_none()
             );
         }
     }

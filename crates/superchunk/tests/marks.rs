@@ -1,0 +1,198 @@
+//! Marks behind the streams of a block: items are found by them, and nobody else is disturbed.
+
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use superchunk::chunk::{self, Decoder, Encoder, Header};
+use superchunk::{Codec, CompressOptions, Executor, Filter, FrameOptions, SuperChunk};
+use superchunk_testkit::datasets;
+use superchunk_testkit::peers::{Peer, PeerKind};
+use superchunk_testkit::rng::Rng;
+
+const LEN: usize = 1 << 20;
+
+/// What has marks: by name, item size, bytes, and options.
+fn marked() -> Vec<(String, usize, Vec<u8>, CompressOptions)> {
+    let ways = [
+        (Codec::Lz4, 5, Filter::Shuffle),
+        (Codec::Lz4, 9, Filter::Shuffle),
+        (Codec::Lz4Hc, 5, Filter::Shuffle),
+        (Codec::Lz4Hc, 9, Filter::Shuffle),
+        (Codec::BloscLz, 9, Filter::Shuffle),
+        (Codec::Zlib, 5, Filter::Shuffle),
+    ];
+    let mut all = Vec::new();
+    for dataset in &datasets::ALL[..6] {
+        let bytes = (dataset.make)(LEN);
+        for (codec, level, filter) in ways {
+            for filters in [vec![], vec![filter]] {
+                let options = CompressOptions::new(dataset.item_size).with_codec(codec);
+                let options = options.with_level(level).with_filters(filters);
+                let name = format!("{} {codec:?} {level} {:?}", dataset.name, options.filters);
+                all.push((name, dataset.item_size, bytes.clone(), options));
+            }
+        }
+    }
+    all
+}
+
+/// Where the marks of the blocks are: what is behind the streams of each.
+fn marks_of(packed: &[u8], item_size: usize) -> Vec<std::ops::Range<usize>> {
+    let header = Header::parse(packed).unwrap();
+    let number = |at: usize| i32::from_le_bytes(packed[at..at + 4].try_into().unwrap());
+    let starts: Vec<usize> = (0..header.block_count())
+        .map(|block| usize::try_from(number(32 + 4 * block)).unwrap())
+        .collect();
+    let is_split = packed[2] & 0x10 == 0;
+    let size = header.block_size().unwrap();
+    let mut found = Vec::new();
+    for (block, &start) in starts.iter().enumerate() {
+        let is_whole = (block + 1) * size <= header.len();
+        let mut at = start;
+        for _ in 0..if is_split && is_whole { item_size } else { 1 } {
+            let csize = number(at);
+            at += 4 + usize::try_from(csize).unwrap_or(1);
+        }
+        let end = starts.get(block + 1).copied().unwrap_or(packed.len());
+        if at < end {
+            found.push(at..end);
+        }
+    }
+    found
+}
+
+#[test]
+fn items_are_found_by_marks_wherever_they_are() {
+    let (mut rng, mut decoder, mut marked_chunks) = (Rng::new(4), Decoder::new(), 0);
+    for (name, item_size, bytes, options) in marked() {
+        let packed = chunk::compress(&bytes, &options).unwrap();
+        let header = Header::parse(&packed).unwrap();
+        if header.compressed_len() >= bytes.len() {
+            continue;
+        }
+        marked_chunks += usize::from(!marks_of(&packed, item_size).is_empty());
+        assert!(decoder.decompress(&packed).unwrap() == bytes, "{name}");
+        for _ in 0..60 {
+            let first = rng.index(bytes.len() / item_size - 40);
+            let count = [1, 1, 2, 17, 40][rng.index(5)];
+            let mut items = vec![0xEE; count * item_size];
+            decoder.read_items(&packed, first..first + count, &mut items).unwrap();
+            let from = first * item_size;
+            assert!(items == bytes[from..from + items.len()], "{name}: {count} from {first}");
+        }
+    }
+    assert!(marked_chunks > 30, "{marked_chunks}");
+}
+
+#[test]
+fn marks_take_little_and_change_nothing_else() {
+    for (name, item_size, bytes, options) in marked() {
+        let without = chunk::compress(&bytes, &options.clone().with_marks(false)).unwrap();
+        let with = chunk::compress(&bytes, &options).unwrap();
+        let marks = if with.len() < LEN { marks_of(&with, item_size) } else { Vec::new() };
+        let taken: usize = marks.iter().map(std::ops::Range::len).sum();
+        assert_eq!(with.len(), without.len() + taken, "{name}");
+        // Blocks inside of Zlib streams are named, too.
+        assert!(taken <= without.len() / 200, "{name}: {taken} of {}", without.len());
+        let streams = |packed: &[u8], marks: &[std::ops::Range<usize>]| {
+            let count = Header::parse(packed).unwrap().block_count();
+            let mut at = 32 + 4 * count;
+            let mut kept = Vec::new();
+            for gap in marks {
+                kept.extend_from_slice(&packed[at..gap.start]);
+                at = gap.end;
+            }
+            kept.extend_from_slice(&packed[at..]);
+            kept
+        };
+        if with.len() < LEN {
+            assert!(streams(&with, &marks) == streams(&without, &[]), "{name}");
+        }
+        let threads = options.with_executor(Executor::threads(3));
+        assert!(Encoder::new(&threads).unwrap().compress(&bytes).unwrap() == with, "{name}");
+    }
+}
+
+#[test]
+fn damaged_marks_are_not_believed() {
+    let mut rng = Rng::new(5);
+    for (name, item_size, bytes, options) in marked() {
+        let mut packed = chunk::compress(&bytes, &options).unwrap();
+        if packed.len() >= LEN {
+            continue;
+        }
+        let marks = marks_of(&packed, item_size);
+        let Some(first) = marks.first() else { continue };
+        for _ in 0..40 {
+            let at = first.start + rng.index(first.len());
+            let change = 1 << rng.index(8);
+            packed[at] ^= change;
+            let item = rng.index(bytes.len() / item_size);
+            let mut found = vec![0; item_size];
+            Decoder::new().read_items(&packed, item..item + 1, &mut found).unwrap();
+            assert!(found == bytes[item * item_size..(item + 1) * item_size], "{name}: {at}");
+            packed[at] ^= change;
+        }
+    }
+}
+
+#[test]
+fn damaged_streams_with_marks_give_bytes_or_an_error() {
+    let mut rng = Rng::new(6);
+    for (_, item_size, bytes, options) in marked() {
+        let mut packed = chunk::compress(&bytes, &options).unwrap();
+        let len = packed.len();
+        for _ in 0..100 {
+            packed[32 + rng.index(len - 32)] = u8::try_from(rng.index(256)).unwrap();
+            let item = rng.index(bytes.len() / item_size);
+            let _ = Decoder::new().read_items(&packed, item..item + 1, &mut vec![0; item_size]);
+        }
+        assert_eq!(packed.len(), len);
+    }
+}
+
+#[test]
+fn a_changed_block_has_its_own_marks_and_the_others_keep_theirs() {
+    let bytes = datasets::csv(LEN);
+    let compress = CompressOptions::new(1).with_codec(Codec::Lz4Hc);
+    let options = FrameOptions::new(compress).with_chunk_size(LEN);
+    let folder = std::env::temp_dir().join(format!("superchunk-marks-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("csv.b2frame");
+    let mut frame = SuperChunk::create(&path, &options).unwrap();
+    frame.append(&bytes).unwrap();
+    frame.commit().unwrap();
+    frame.write_items(500_000, b"changed").unwrap();
+    frame.commit().unwrap();
+    let mut expected = bytes;
+    expected[500_000..500_007].copy_from_slice(b"changed");
+    let again = SuperChunk::open(&path).unwrap();
+    let mut rng = Rng::new(7);
+    for at in (0..300).map(|_| rng.index(LEN - 20)).chain([499_995, 500_003]).collect::<Vec<_>>() {
+        let mut found = [0; 20];
+        again.read_items(at as u64..at as u64 + 20, &mut found).unwrap();
+        assert!(found == expected[at..at + 20], "{at}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_real_libraries_pass_over_marks() {
+    for kind in [PeerKind::Blosc2, PeerKind::Blosc2Old] {
+        let mut peer = Peer::spawn(kind);
+        let (mut rng, mut marked_chunks) = (Rng::new(8), 0);
+        for (name, item_size, bytes, options) in marked() {
+            let packed = chunk::compress(&bytes, &options).unwrap();
+            if packed.len() >= LEN || marks_of(&packed, item_size).is_empty() {
+                continue;
+            }
+            marked_chunks += 1;
+            assert!(peer.decompress(&packed) == Ok(bytes.clone()), "{name}");
+            let item = rng.index(bytes.len() / item_size);
+            let expected = bytes[item * item_size..(item + 1) * item_size].to_vec();
+            let size = u32::try_from(item_size).unwrap();
+            let found = peer.items(&packed, size, u32::try_from(item).unwrap(), 1);
+            assert_eq!(found, Ok(expected), "{name}");
+        }
+        assert!(marked_chunks > 30, "{marked_chunks}");
+    }
+}
