@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::FAR_BASE;
 use crate::marks::Mark;
-use crate::trace::{Sequence, Sequences, Tracer};
+use crate::trace::{Sequence, Sequences, Tracer, add};
 
 /// Fills `dst` with the bytes of the decoded stream from `out` on; `before` tells the last mark at or before a byte of it. `None` if it is
 /// quicker to decode the stream, or something is wrong with it.
@@ -50,7 +50,7 @@ impl Sequences for Stream<'_> {
                 return Some(());
             }
             (at, out) = (next, out + len);
-            known.push(Mark { at, out });
+            add(known, Mark { at, out })?;
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::inflate::codes::Codes;
 use crate::inflate::stream::{Tables, stored_len};
 use crate::inflate::table::{END_OF_BLOCK, LITERALS};
 use crate::marks::{Mark, Marker};
-use crate::trace::{Sequence, Sequences, Tracer};
+use crate::trace::{Sequence, Sequences, Tracer, add};
 
 /// The bits of a stream before its first block.
 const HEADER: usize = 16;
@@ -196,7 +196,7 @@ impl Sequences for Symbols<'_, '_> {
                 if wanted - out < literals.len() {
                     return Some(());
                 }
-                known.push(Mark { at: next, out: out + literals.len() });
+                add(known, Mark { at: next, out: out + literals.len() })?;
                 continue;
             };
             loop {
@@ -205,7 +205,7 @@ impl Sequences for Symbols<'_, '_> {
                     return Some(());
                 }
                 out += symbol.len();
-                known.push(Mark { at: bits.position(), out });
+                add(known, Mark { at: bits.position(), out })?;
                 if matches!(symbol, Symbol::End) {
                     break;
                 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::MIN_MATCH;
 use crate::marks::{Mark, Marker};
-use crate::trace::{Sequence, Sequences, Tracer};
+use crate::trace::{Sequence, Sequences, Tracer, add};
 
 /// Fills `dst` with the bytes of the decoded block from `out` on, which has no dictionary; `before` tells the last mark at or before a byte of
 /// it. `None` if it is quicker to decode the block, or something is wrong with it.
@@ -57,7 +57,7 @@ impl Sequences for Block<'_> {
                 return Some(());
             }
             (at, out) = (next, out + len);
-            known.push(Mark { at, out });
+            add(known, Mark { at, out })?;
         }
     }
 }

@@ -48,6 +48,7 @@ pub struct Tracer {
     /// Sequences side by side in the stretch that was read last.
     known: Vec<Mark>,
     missing: Vec<Piece>,
+    work_left: usize,
 }
 
 /// Bytes of the output that are still to be found.
@@ -62,9 +63,13 @@ struct Piece {
 /// With more pieces than that it is quicker to decode the stream.
 const MOST_PIECES: usize = 64;
 
-/// So many steps, and one more for so many bytes of the stream, are taken at most.
-const LEAST_STEPS: usize = 256;
-const STEP_BYTES: usize = 8;
+/// So many sequences side by side are read at most. Between marks there are far fewer.
+const MOST_KNOWN: usize = 1 << 15;
+
+/// So much work is done at most, and as much more as the stream has bytes: to read a sequence is one, to look for a piece several. With
+/// marks that are true it is hardly ever as much.
+const LEAST_WORK: usize = 1 << 11;
+const PIECE_WORK: usize = 8;
 
 impl Tracer {
     /// Fills `dst` with the bytes of the output from `out` on. `None`, and anything in `dst`, if that is not to be done, or not in few
@@ -80,9 +85,9 @@ impl Tracer {
         self.known.clear();
         self.missing.clear();
         self.missing.push(Piece { out, len: dst.len(), to: 0 });
-        let mut steps = LEAST_STEPS + stream_len / STEP_BYTES;
+        self.work_left = LEAST_WORK.saturating_add(stream_len);
         while let Some(piece) = self.take_last() {
-            steps = steps.checked_sub(1)?;
+            self.work_left = self.work_left.checked_sub(PIECE_WORK)?;
             self.find(sequences, &before, piece, dst)?;
         }
         Some(())
@@ -121,7 +126,7 @@ impl Tracer {
             }
             number += 1;
             if number == self.known.len() {
-                self.known.push(Mark { at: next, out: repeat.end });
+                add(&mut self.known, Mark { at: next, out: repeat.end })?;
             }
         }
         Some(())
@@ -164,7 +169,19 @@ impl Tracer {
         if self.known.last()?.out > out {
             return self.known.partition_point(|mark| mark.out <= out).checked_sub(1);
         }
+        let count = self.known.len();
         sequences.read_to(out, &mut self.known)?;
+        self.work_left = self.work_left.checked_sub(self.known.len() - count)?;
         self.known.len().checked_sub(1)
     }
+}
+
+/// Adds a sequence to those that are known, unless they are too many.
+#[inline]
+pub(crate) fn add(known: &mut Vec<Mark>, next: Mark) -> Option<()> {
+    if known.len() >= MOST_KNOWN {
+        return None;
+    }
+    known.push(next);
+    Some(())
 }
