@@ -4,7 +4,7 @@
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use superchunk_kernels::boxes::{Rows, copy_rows, join_rows_far};
-use superchunk_kernels::{Malformed, shuffle, truncate};
+use superchunk_kernels::{Malformed, Mark, Marker, Tracer, shuffle, truncate};
 use superchunk_kernels::{bitshuffle, blosclz, bytedelta, copy_far, delta, is_noise, lz4, runs};
 
 /// Bytes that repeat now and then, from a place that is not aligned.
@@ -147,6 +147,47 @@ fn codecs_come_back_whole_and_in_part() {
             assert_eq!(written(len, |dst| blosclz::decompress(stream, dst).unwrap()), src);
             written(len, |dst| blosclz::decompress_prefix(stream, dst, len / 2).unwrap());
             damage(stream, len, blosclz::decompress);
+        }
+    }
+}
+
+#[test]
+fn bytes_are_found_by_marks() {
+    type Fetch = fn(&mut Tracer, &[u8], &Marker, usize, &mut [u8]) -> Option<()>;
+    fn before(marker: &Marker, out: usize) -> Mark {
+        let mark = marker.marks().iter().rev().find(|mark| mark.out <= out);
+        mark.copied().unwrap_or_default()
+    }
+    let of_lz4: Fetch = |tracer, stream, marker, out, dst| {
+        lz4::fetch(tracer, stream, |out| before(marker, out), out, dst)
+    };
+    let of_blosclz: Fetch = |tracer, stream, marker, out, dst| {
+        blosclz::fetch(tracer, stream, |out| before(marker, out), out, dst)
+    };
+    let src = &bytes(600, 9)[1..];
+    let mut room = vec![0; 900];
+    for way in 0..3 {
+        let mut marker = Marker::default();
+        marker.begin(40);
+        let (coded, fetch) = match way {
+            0 => {
+                let mut encoder = lz4::Encoder::default();
+                (encoder.compress_marked(1, false, src, &mut room, &mut marker), of_lz4)
+            }
+            1 => {
+                let mut encoder = lz4::HcEncoder::default();
+                (encoder.compress_marked(9, src, &mut room, &mut marker), of_lz4)
+            }
+            _ => {
+                let mut encoder = blosclz::Encoder::default();
+                (encoder.compress_marked(9, src, &mut room, &mut marker), of_blosclz)
+            }
+        };
+        let stream = &room[..coded.unwrap()];
+        for at in (0..src.len() - 5).step_by(37) {
+            let mut tracer = Tracer::default();
+            let found = written(5, |dst| fetch(&mut tracer, stream, &marker, at, dst).unwrap());
+            assert_eq!(found, src[at..at + 5], "way {way} at {at}");
         }
     }
 }

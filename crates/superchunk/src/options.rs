@@ -120,8 +120,8 @@ pub struct CompressOptions {
     pub split: SplitMode,
     /// Whether to make a dictionary shared by the blocks (Zstd, LZ4, LZ4HC).
     pub dictionary: bool,
-    /// Whether long streams of LZ4, LZ4HC and BloscLZ get marks where that is of use, by which a few items are found without decoding what
-    /// precedes them. They take 0.3 % of such streams at most; other readers pass over them. On by default.
+    /// Whether long streams of LZ4, LZ4HC, BloscLZ and Zlib get marks where that is of use, by which a few items are found without decoding what
+    /// precedes them. They take about 0.3 % of such streams; other readers pass over them. On by default.
     pub marks: bool,
     /// The generation of the chunk.
     pub format: ChunkFormat,
