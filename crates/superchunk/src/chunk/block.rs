@@ -334,6 +334,7 @@ impl BlockWriter<'_> {
         let Worker { codec, streams, marks, a, b, .. } = worker;
         let filtered = self.pipeline.forward(block.reference, block.bytes, a, b)?;
         let planes = planes_of(filtered, block.stream_count);
+        marks.reads_streams = false;
         self.append(planes, (streams, marks), hold, out, |number, plane, coded, marker| {
             self.effort.compress(explored.get(number), codec, plane, coded, marker)
         })
@@ -350,6 +351,8 @@ impl BlockWriter<'_> {
     ) -> Result<bool> {
         let planes = planes_of(filtered, block.stream_count);
         let Worker { streams, marks, .. } = worker;
+        // Nobody noted them, but these are few.
+        marks.reads_streams = true;
         self.append(planes, (streams, marks), hold, out, |number, _, coded, _| {
             Ok(explored.get(number).and_then(|explored| explored.copy_to(coded)))
         })
