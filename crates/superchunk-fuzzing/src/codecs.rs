@@ -3,6 +3,7 @@
 use superchunk_kernels::{blosclz, lz4};
 
 use crate::input::Input;
+use crate::marks;
 
 /// The longest stream or data.
 const MOST: usize = 1 << 16;
@@ -10,7 +11,7 @@ const MOST: usize = 1 << 16;
 /// The first byte says which codec and which way.
 pub(crate) fn blosclz(input: &[u8]) {
     let mut input = Input::new(input);
-    match input.byte() % 5 {
+    match input.byte() % 7 {
         0 => decode_blosclz(&mut input),
         1 => decode_lz4(&mut input),
         2 => {
@@ -32,13 +33,15 @@ pub(crate) fn blosclz(input: &[u8]) {
             };
             round_trip(&mut input, encode, |d, s, out| lz4::decompress(d, s, out).is_ok(), true);
         }
-        _ => {
+        4 => {
             let level = input.byte() % 14;
             let mut encoder = lz4::HcEncoder::new();
             let encode =
                 |dict: &[u8], src: &[u8], dst: &mut [u8]| encoder.compress(level, dict, src, dst);
             round_trip(&mut input, encode, |d, s, out| lz4::decompress(d, s, out).is_ok(), true);
         }
+        5 => marks::any_of_bytes(&mut input),
+        _ => marks::true_of_bytes(&mut input),
     }
 }
 
@@ -81,11 +84,9 @@ pub(crate) fn round_trip(
     with_dict: bool,
 ) {
     let room = input.pair();
-    let repeat = 1 + usize::from(input.byte() % 40);
     let dict = if with_dict { input.byte() } else { 0 };
     let dict = input.take(dict.into());
-    let mut data = input.rest().repeat(repeat);
-    data.truncate(MOST);
+    let data = data(input);
     // Once with more room than any stream takes, once with what the input says.
     for room in [2 * data.len() + 64, room] {
         let mut stream = vec![0; room];
@@ -96,4 +97,12 @@ pub(crate) fn round_trip(
         let mut back = vec![0; data.len()];
         assert!(decode(dict, &stream, &mut back) && back == data, "data do not come back");
     }
+}
+
+/// What is left of an input, several times.
+pub(crate) fn data(input: &mut Input<'_>) -> Vec<u8> {
+    let repeat = 1 + usize::from(input.byte() % 40);
+    let mut data = input.rest().repeat(repeat);
+    data.truncate(MOST);
+    data
 }

@@ -5,11 +5,12 @@ use superchunk_kernels::{Wanted, inflate, zstd};
 
 use crate::codecs::{assert_prefix, round_trip};
 use crate::input::Input;
+use crate::marks;
 
 /// The first byte says which codec and which way.
 pub(crate) fn zlib_zstd(input: &[u8]) {
     let mut input = Input::new(input);
-    match input.byte() % 9 {
+    match input.byte() % 11 {
         0 => decode_zlib(&mut input),
         1 => decode_zstd(&mut input),
         2 => encode_zlib(Search::Thorough, &mut input),
@@ -26,7 +27,9 @@ pub(crate) fn zlib_zstd(input: &[u8]) {
             round_trip(&mut input, encode, zstd_comes_back, false);
         }
         7 => encode_zlib(Search::Quick, &mut input),
-        _ => encode_zlib(Search::QuickRepetitions, &mut input),
+        8 => encode_zlib(Search::QuickRepetitions, &mut input),
+        9 => marks::any_of_bits(&mut input),
+        _ => marks::true_of_bits(&mut input),
     }
 }
 

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `chunk_decode` | a chunk | whole, part, mask and block agree; so does the real C-Blosc2 where both accept |
 //! | `chunk1_decode` | a Blosc1 chunk | the same, and the plain decoder of the test kit agrees too |
-//! | `blosclz` | a stream or data of BloscLZ and LZ4 | a prefix is that of the whole; data come back |
+//! | `blosclz` | a stream or data of BloscLZ and LZ4 | a prefix is that of the whole; data come back, also a few bytes by marks |
 //! | `zlib_zstd` | the same of Zlib and Zstandard | the same |
 //! | `filters_roundtrip` | options and data | data come back, wholly and in part |
 //! | `frame_open` | a contiguous frame | from memory and from elsewhere alike |
@@ -32,6 +32,7 @@ mod files;
 mod filters;
 mod frames;
 mod input;
+mod marks;
 mod operations;
 mod packs;
 mod salvaging;

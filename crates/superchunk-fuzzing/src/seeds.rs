@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use superchunk::{NdArray, SuperChunk};
+use superchunk::chunk::Encoder;
+use superchunk::{Codec, CompressOptions, Filter, NdArray, SuperChunk};
 use superchunk_kernels::deflate::{self, Search};
 use superchunk_kernels::zstd;
 use superchunk_testkit::vectors;
@@ -22,7 +23,8 @@ const LONGEST: usize = 1 << 16;
 #[must_use]
 pub fn of(target: &str) -> Vec<(String, Vec<u8>)> {
     let mut seeds = match target {
-        "chunk_decode" | "chunk1_decode" => files(&["chunk", "cdata"]),
+        "chunk_decode" => files(&["chunk", "cdata"]).into_iter().chain(marked()).collect(),
+        "chunk1_decode" => files(&["chunk", "cdata"]),
         "frame_open" => files(&["b2frame", "b2nd", "b2f", "b2b", "b2e", "bin"]),
         "salvage" => {
             let kinds = [&Files::SPARSE, &Files::BCOLZ, &Files::BLSK];
@@ -62,8 +64,8 @@ pub fn write(target: &str, folder: &Path) -> io::Result<usize> {
 /// Data of several kinds behind every choice of the first bytes.
 fn made(target: &str) -> Vec<(String, Vec<u8>)> {
     let count = match target {
-        "blosclz" => 5,
-        "zlib_zstd" => 9,
+        "blosclz" => 7,
+        "zlib_zstd" => 11,
         "filters_roundtrip" => 12,
         "frame_file_ops" => 12,
         _ => return Vec::new(),
@@ -73,6 +75,20 @@ fn made(target: &str) -> Vec<(String, Vec<u8>)> {
         (format!("made{first}"), [&[first, 9, first, 200, 1, 3, 0, 0], data.as_slice()].concat())
     };
     (0..count).map(seed).collect()
+}
+
+/// Chunks of our own, whose streams have marks behind them.
+fn marked() -> impl Iterator<Item = (String, Vec<u8>)> {
+    let ways = [Codec::Lz4Hc, Codec::BloscLz, Codec::Zlib]
+        .into_iter()
+        .flat_map(|codec| [(codec, vec![]), (codec, vec![Filter::Shuffle])]);
+    ways.filter_map(|(codec, filters)| {
+        let name = format!("marked-{codec:?}-{}", filters.len());
+        let options = CompressOptions::new(4).with_codec(codec).with_level(5).with_filters(filters);
+        let mut encoder = Encoder::new(&options.with_block_size(16 << 10)).ok()?;
+        let chunk = encoder.compress(&superchunk_testkit::samples::mixed(40_000, 4, 3)).ok()?;
+        Some((name, chunk))
+    })
 }
 
 /// How an input says that its stream is to be decoded.

@@ -1,10 +1,8 @@
 //! A BloscLZ stream as a row of sequences, none of which is carried out: each token is one.
 
-use alloc::vec::Vec;
-
 use super::FAR_BASE;
 use crate::marks::Mark;
-use crate::trace::{Sequence, Sequences, Tracer, add};
+use crate::trace::{Sequence, Sequences, Tracer};
 
 /// Fills `dst` with the bytes of the decoded stream from `out` on; `before` tells the last mark at or before a byte of it. `None` if it is
 /// quicker to decode the stream, or something is wrong with it.
@@ -39,19 +37,6 @@ impl Sequences for Stream<'_> {
             (near, at + 1)
         };
         Some(Sequence { literals: &[], distance, length, next })
-    }
-
-    fn read_to(&mut self, wanted: usize, known: &mut Vec<Mark>) -> Option<()> {
-        let Mark { mut at, mut out } = *known.last()?;
-        loop {
-            let Sequence { literals, length, next, .. } = self.sequence(at)?;
-            let len = literals.len() + length;
-            if wanted - out < len {
-                return Some(());
-            }
-            (at, out) = (next, out + len);
-            add(known, Mark { at, out })?;
-        }
     }
 }
 

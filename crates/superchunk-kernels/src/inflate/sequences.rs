@@ -187,6 +187,7 @@ impl Sequences for Symbols<'_, '_> {
         Some(Sequence { literals, distance, length, next: bits.position() })
     }
 
+    /// As always, but the codes of a block are entered once for all of its symbols.
     fn read_to(&mut self, wanted: usize, known: &mut Vec<Mark>) -> Option<()> {
         loop {
             let Mark { at, mut out } = *known.last()?;

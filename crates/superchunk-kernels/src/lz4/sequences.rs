@@ -43,6 +43,7 @@ impl Sequences for Block<'_> {
         Some(Sequence { literals: self.0.get(literals)?, distance, length, next })
     }
 
+    /// As always, but most sequences have no more than a token tells.
     fn read_to(&mut self, wanted: usize, known: &mut Vec<Mark>) -> Option<()> {
         let Mark { mut at, mut out } = *known.last()?;
         loop {

@@ -28,8 +28,19 @@ pub(crate) trait Sequences {
     /// The sequence that begins at a place of the stream; `None` if none does, or not a whole one.
     fn sequence(&mut self, at: usize) -> Option<Sequence<'_>>;
 
-    /// Adds the sequences that follow the last one of `known`, which begins at or before byte `out` of the output, up to the one that makes it.
-    fn read_to(&mut self, out: usize, known: &mut Vec<Mark>) -> Option<()>;
+    /// Adds the sequences that follow the last one of `known`, which begins at or before byte `wanted` of the output, up to the one that makes it.
+    fn read_to(&mut self, wanted: usize, known: &mut Vec<Mark>) -> Option<()> {
+        let Mark { mut at, mut out } = *known.last()?;
+        loop {
+            let Sequence { literals, length, next, .. } = self.sequence(at)?;
+            let len = literals.len() + length;
+            if wanted - out < len {
+                return Some(());
+            }
+            (at, out) = (next, out + len);
+            add(known, Mark { at, out })?;
+        }
+    }
 }
 
 /// Literals, and then a match, either of which may be empty.
