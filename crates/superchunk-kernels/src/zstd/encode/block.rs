@@ -102,12 +102,12 @@ impl<'a> Frame<'a> {
     }
 
     /// Adds the next bytes of the content, at most [`MAX_BLOCK`]: compressed if that is shorter.
-    /// They are these literals and sequences; the literals may have been counted before. Tells whether
+    /// They are these literals and sequences; the first half of the literals may have been counted before. Tells whether
     /// it became shorter.
     ///
     /// # Safety
     ///
-    /// The counts are those of the quarters of `literals`.
+    /// The counts are those of the first half of each quarter of `literals`.
     pub(super) unsafe fn compressed(
         &mut self,
         piece: &[u8],
@@ -164,7 +164,7 @@ impl Entropy {
     ///
     /// # Safety
     ///
-    /// The counts are those of the quarters of `literals`.
+    /// The counts are those of the first half of each quarter of `literals`.
     unsafe fn write(
         &mut self,
         literals: &[u8],

@@ -32,30 +32,55 @@ pub(super) fn count_quarters(src: &[u8]) -> Quarters {
     counts
 }
 
-/// Counts the bytes of one half of each quarter: of every 64 bytes 32, now the first, now the second, in an order that no
-/// period of the data follows. Both halves together are all of the bytes.
+/// Counts the bytes of one [half](half_of) of each quarter. Both halves together are all of the bytes.
 #[expect(clippy::indexing_slicing, reason = "a byte indexes 256 counts")]
-pub(super) fn count_half(src: &[u8], second: bool, counts: &mut Quarters) {
+pub(super) fn count_half(src: &[u8], half: Half, counts: &mut Quarters) {
     let parts = quarters(src);
     let even = parts[3].len() / WINDOW;
     let [a, b, c, d] = parts.map(|part| part.as_chunks::<WINDOW>().0.iter().take(even));
     for (number, (((a, b), c), d)) in a.zip(b).zip(c).zip(d).enumerate() {
-        let is_upper = (number.count_ones() & 1 == 1) != second;
-        let begin = if is_upper { WINDOW / 2 } else { 0 };
-        for place in begin..begin + WINDOW / 2 {
+        let [a, b, c, d] = [a, b, c, d].map(|window| half_of(window, number, half));
+        for place in 0..WINDOW / 2 {
             counts[0][usize::from(a[place])] += 1;
             counts[1][usize::from(b[place])] += 1;
             counts[2][usize::from(c[place])] += 1;
             counts[3][usize::from(d[place])] += 1;
         }
     }
-    for (counts, part) in counts.iter_mut().zip(parts).filter(|_| !second) {
+    for (counts, part) in counts.iter_mut().zip(parts).filter(|_| half == Half::First) {
         part[even * WINDOW..].iter().for_each(|&byte| counts[usize::from(byte)] += 1);
     }
 }
 
+/// The second half, row by row.
+pub(super) fn second_half(src: &[u8]) -> impl Iterator<Item = &[u8; WINDOW / 2]> {
+    let parts = quarters(src);
+    let even = parts[3].len() / WINDOW;
+    let windows = parts.map(|part| part.as_chunks::<WINDOW>().0.iter().take(even).enumerate());
+    windows.into_iter().flatten().map(|(number, window)| half_of(window, number, Half::Second))
+}
+
+/// One of the two halves of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    First,
+    Second,
+}
+
+/// Of every 64 bytes 32 belong to the first half, now the first ones, now the last, in an order that no short period of the data follows; it is
+/// the same for every [`ORDERED`] bytes of a quarter.
+#[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "a window has two halves")]
+fn half_of(window: &[u8; WINDOW], number: usize, half: Half) -> &[u8; WINDOW / 2] {
+    let is_upper = ((number % (ORDERED / WINDOW)).count_ones() & 1 == 1) == (half == Half::First);
+    &window.as_chunks().0[usize::from(is_upper)]
+}
+
 /// The bytes of which one half is counted.
 const WINDOW: usize = 64;
+
+/// Where as many bytes of each quarter end, both halves end, too.
+pub(super) const ORDERED: usize = 4096;
 
 /// The four parts of literals that are coded as a stream each.
 pub(super) fn quarters(src: &[u8]) -> [&[u8]; 4] {
@@ -101,10 +126,10 @@ mod tests {
         let data: Vec<u8> = (0..3000_u32).map(|i| (i * i / 7).to_le_bytes()[0]).collect();
         for len in (0..300).chain([1000, 2047, 2999]) {
             let mut halves = [[0; 256]; 4];
-            count_half(&data[..len], false, &mut halves);
+            count_half(&data[..len], Half::First, &mut halves);
             let first: u32 = sum(&halves).iter().sum();
             assert!(first as usize >= len / 2 && first as usize <= len / 2 + 4 * WINDOW, "{len}");
-            count_half(&data[..len], true, &mut halves);
+            count_half(&data[..len], Half::Second, &mut halves);
             assert_eq!(halves, count_quarters(&data[..len]), "{len}");
         }
     }

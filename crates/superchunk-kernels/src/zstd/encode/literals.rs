@@ -6,15 +6,13 @@
 //! ```
 
 use crate::runs::repeated_byte;
-use crate::zstd::encode::histogram::{Quarters, count_half, count_quarters, quarters, sum};
+use crate::zstd::encode::census::{Census, MANY};
+use crate::zstd::encode::histogram::{Quarters, quarters};
 use crate::zstd::encode::huffman::{Codes, describe, write_one, write_two, writes_pairs};
 use crate::zstd::encode::sample::{UNIT, is_noise};
 
 /// Fewer literals than this are not coded with codes of their own.
 const FEW: usize = 48;
-
-/// Of so many literals a half is counted first.
-const MANY: usize = 1 << 14;
 
 /// Up to this length one stream is shorter than four.
 const ONE_STREAM: usize = 256;
@@ -52,12 +50,12 @@ impl Literals {
         }
     }
 
-    /// Writes the section; `None` if it does not fit `dst`. The bytes of `literals` may have been
-    /// counted before.
+    /// Writes the section; `None` if it does not fit `dst`. The first half of `literals` may
+    /// have been counted before.
     ///
     /// # Safety
     ///
-    /// The counts are those of the quarters of `literals`.
+    /// The counts are those of the first half of each quarter of `literals`.
     pub(super) unsafe fn write(
         &mut self,
         literals: &[u8],
@@ -131,48 +129,6 @@ impl Literals {
         let len =
             unsafe { write_coded(codes, literals, census, description.get(..described)?, dst)? };
         Some((len, expected))
-    }
-}
-
-/// How often each byte of some literals occurs.
-struct Census {
-    quarters: Quarters,
-    total: [u32; 256],
-    /// Only a half was counted; the total is twice as much.
-    is_half: bool,
-}
-
-impl Census {
-    /// Counts, unless that was done before. Of many literals a half will do, if every byte there is occurs in it: then each
-    /// has a code.
-    fn new(literals: &[u8], counted: Option<&Quarters>) -> Self {
-        if let Some(counted) = counted {
-            return Census::of(*counted);
-        }
-        if literals.len() < MANY {
-            return Census::of(count_quarters(literals));
-        }
-        let mut quarters = [[0; 256]; 4];
-        count_half(literals, false, &mut quarters);
-        let mut half = Census::of(quarters);
-        if half.total.contains(&0) {
-            count_half(literals, true, &mut half.quarters);
-            return Census::of(half.quarters);
-        }
-        half.is_half = true;
-        half.total.iter_mut().for_each(|count| *count *= 2);
-        half
-    }
-
-    fn of(quarters: Quarters) -> Self {
-        Census { total: sum(&quarters), quarters, is_half: false }
-    }
-
-    /// The counts of both halves, where one was counted.
-    fn all(&self, literals: &[u8]) -> Self {
-        let mut quarters = self.quarters;
-        count_half(literals, true, &mut quarters);
-        Census::of(quarters)
     }
 }
 

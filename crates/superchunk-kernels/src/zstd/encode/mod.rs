@@ -12,10 +12,13 @@
 //! | `literals`, `huffman` | the bytes, as Huffman codes |
 //! | `sequences`, `fse` | the matches, as FSE codes |
 //! | `price`, `bits` | what codes cost, writing of bits |
-//! | `histogram`, `sample` | counts of all bytes, and of a few |
+//! | `census`, `histogram`, `byte_set` | counts of all bytes, or of one half if the other has none but these |
+//! | `sample` | counts of a few |
 
 mod bits;
 mod block;
+mod byte_set;
+mod census;
 mod codes_only;
 mod fast;
 mod fse;
