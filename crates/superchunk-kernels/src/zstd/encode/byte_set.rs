@@ -26,6 +26,9 @@ impl ByteSet {
 
     /// Whether any byte of the rows is in the set.
     pub(super) fn has_any<'a>(&self, rows: impl Iterator<Item = &'a [u8; ROW]>) -> bool {
+        if self.halves == [[0; 16]; 2] {
+            return false;
+        }
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::isa().has_avx2() {
             // SAFETY: the processor has AVX2.

@@ -72,12 +72,15 @@ pub(super) enum Half {
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "a window has two halves")]
 fn half_of(window: &[u8; WINDOW], number: usize, half: Half) -> &[u8; WINDOW / 2] {
-    let is_upper = ((number % (ORDERED / WINDOW)).count_ones() & 1 == 1) == (half == Half::First);
+    let is_upper = (UPPER >> (number % (ORDERED / WINDOW)) & 1 == 1) == (half == Half::First);
     &window.as_chunks().0[usize::from(is_upper)]
 }
 
 /// The bytes of which one half is counted.
 const WINDOW: usize = 64;
+
+/// Of which windows the last bytes belong to the first half: those whose number has an odd count of bits.
+const UPPER: u64 = 0x6996_9669_9669_6996;
 
 /// Where as many bytes of each quarter end, both halves end, too.
 pub(super) const ORDERED: usize = 4096;
