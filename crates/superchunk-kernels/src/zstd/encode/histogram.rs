@@ -136,4 +136,28 @@ mod tests {
             assert_eq!(halves, count_quarters(&data[..len]), "{len}");
         }
     }
+
+    /// Who writes two streams at a time takes the sum for the counts of all bytes, and writes as far as these say.
+    #[test]
+    fn first_halves_of_groups_and_the_second_half_of_all_are_the_whole() {
+        let data: Vec<u8> =
+            (0..32 * ORDERED as u64).map(|i| (i * i / 7).to_le_bytes()[0]).collect();
+        for count in 1..=8 {
+            let part = &data[..4 * ORDERED * count];
+            let mut quarters: Vec<[u32; 256]> = Vec::new();
+            for group in part.chunks(4 * ORDERED) {
+                let mut halves = [[0; 256]; 4];
+                count_half(group, Half::First, &mut halves);
+                quarters.extend(halves);
+            }
+            let mut joined = [[0; 256]; 4];
+            for (sums, parts) in joined.iter_mut().zip(quarters.chunks(count)) {
+                for (sum, byte) in sums.iter_mut().zip(0..256) {
+                    *sum = parts.iter().map(|counts| counts[byte]).sum();
+                }
+            }
+            count_half(part, Half::Second, &mut joined);
+            assert_eq!(joined, count_quarters(part), "{count} groups");
+        }
+    }
 }
