@@ -78,17 +78,28 @@ fn made(target: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Chunks of our own, whose streams have marks behind them.
-fn marked() -> impl Iterator<Item = (String, Vec<u8>)> {
-    let ways = [Codec::Lz4Hc, Codec::BloscLz, Codec::Zlib]
-        .into_iter()
-        .flat_map(|codec| [(codec, vec![]), (codec, vec![Filter::Shuffle])]);
-    ways.filter_map(|(codec, filters)| {
-        let name = format!("marked-{codec:?}-{}", filters.len());
-        let options = CompressOptions::new(4).with_codec(codec).with_level(5).with_filters(filters);
-        let mut encoder = Encoder::new(&options.with_block_size(16 << 10)).ok()?;
-        let chunk = encoder.compress(&superchunk_testkit::samples::mixed(40_000, 4, 3)).ok()?;
-        Some((name, chunk))
-    })
+fn marked() -> Vec<(String, Vec<u8>)> {
+    let mixed = superchunk_testkit::samples::mixed(65_000, 4, 3);
+    let words: Vec<u8> =
+        (0..9000_u64).flat_map(|n| format!("{:7}", n * n * n % 900_001).into_bytes()).collect();
+    let ways = [
+        ("lz4hc", Codec::Lz4Hc, vec![], &mixed, 32 << 10),
+        ("lz4hc-shuffle", Codec::Lz4Hc, vec![Filter::Shuffle], &mixed, 32 << 10),
+        ("blosclz", Codec::BloscLz, vec![], &mixed, 32 << 10),
+        ("blosclz-shuffle", Codec::BloscLz, vec![Filter::Shuffle], &mixed, 32 << 10),
+        ("zlib", Codec::Zlib, vec![], &words, 16 << 10),
+    ];
+    let seeds = ways.into_iter().map(|(name, codec, filters, data, block_size)| {
+        let options = CompressOptions::new(4).with_codec(codec).with_filters(filters);
+        let options = options.with_level(5).with_block_size(block_size);
+        let chunk = |marks| Encoder::new(&options.clone().with_marks(marks))?.compress(data);
+        let (Ok(with), Ok(without)) = (chunk(true), chunk(false)) else {
+            panic!("{name} cannot be compressed");
+        };
+        assert!(with.len() > without.len(), "{name} has no marks");
+        (format!("marked-{name}"), with)
+    });
+    seeds.collect()
 }
 
 /// How an input says that its stream is to be decoded.
