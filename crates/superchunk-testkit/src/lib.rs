@@ -17,6 +17,7 @@
 //! - [`trees`]: folders as lists of files, and random damages of them;
 //! - [`alloc`]: how much memory a call takes at most;
 //! - `fork`: a check in a forked child (Unix);
+//! - `inject`: a process whose system calls fail, are cut short or are its last (Linux, x86-64);
 //! - [`rng`], [`time`]: a deterministic generator, moments as text.
 
 pub mod alloc;
@@ -27,6 +28,8 @@ pub mod datasets;
 pub mod fork;
 mod fourier;
 pub mod frame_peer;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod inject;
 pub mod legacy_peer;
 pub mod machine;
 pub mod model;
