@@ -9,6 +9,8 @@ use crate::{dependencies, fuzz, kernels, loom, peers};
 /// The two crates that users build without default features, too.
 const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
 const WASM: &str = "wasm32-unknown-unknown";
+/// The targets that are compiled for, but never run: Windows and macOS.
+const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
 /// Runs everything; the first failing step ends it.
 pub(crate) fn test() -> Outcome {
@@ -22,6 +24,7 @@ pub(crate) fn test() -> Outcome {
     step("loom", loom::loom)?;
     step("docs", docs)?;
     step("wasm", wasm)?;
+    step("other systems", other_systems)?;
     step("neon", kernels::neon_compiles)?;
     step("fuzz", || fuzz::smoke(&peers))?;
     say(&format!("== all passed, {:.0} s", start.elapsed().as_secs_f64()));
@@ -51,11 +54,7 @@ fn docs() -> Outcome {
 
 /// The library builds for the web; the kernels also with the vector instructions there.
 fn wasm() -> Outcome {
-    let installed = Command::new("rustup").args(["target", "add", WASM]).status();
-    if !installed.is_ok_and(|status| status.success()) {
-        let libraries = output(Command::new("rustc").args(["--print", "sysroot"]))?;
-        say(&format!("rustup is not at hand; using {WASM} of {}", libraries.trim()));
-    }
+    add_target(WASM)?;
     let build = ["build", "--profile", "unoptimised", "--target", WASM];
     run(cargo(&build).args(["-p", "superchunk"]))?;
     let mut kernels = cargo(&build);
@@ -63,4 +62,26 @@ fn wasm() -> Outcome {
     // Another folder: changed flags would rebuild everything in the first one.
     kernels.args(["--target-dir", "target/wasm-simd128"]);
     run(kernels.env("RUSTFLAGS", "-C target-feature=+simd128 -D warnings"))
+}
+
+/// The library and the program compile for Windows and macOS. Nothing is linked, which would need
+/// the linker and the system libraries of the target.
+fn other_systems() -> Outcome {
+    for target in OTHER_SYSTEMS {
+        add_target(target)?;
+        let mut check = cargo(&["check", "--profile", "unoptimised", "--target", target]);
+        run(check.args(["-p", "superchunk", "-p", "superchunk-cli"]))?;
+    }
+    Ok(())
+}
+
+/// Installs the standard library of a target. Without rustup, the one that the compiler already has
+/// is used; if it has none, the build that follows fails and names the target.
+fn add_target(target: &str) -> Outcome {
+    let installed = Command::new("rustup").args(["target", "add", target]).status();
+    if !installed.is_ok_and(|status| status.success()) {
+        let libraries = output(Command::new("rustc").args(["--print", "sysroot"]))?;
+        say(&format!("rustup cannot add {target}; using that of {}", libraries.trim()));
+    }
+    Ok(())
 }

@@ -1,9 +1,16 @@
-//! `cargo xtask crash`: the crash tests alone, as they run in `test` or much longer.
+//! `cargo xtask crash`: the crash tests of the library and the tests `faults` and `races` of the
+//! program alone, as they run in `test` or much longer.
 
 use crate::peers;
 use crate::step::{Outcome, cargo, run, step};
 
-/// Runs the crash tests; `--full` makes them look at more than a million images.
+/// Set for `--full`: the crash tests look at more than a million images.
+const FULL_SEARCH: (&str, &str) = ("SUPERCHUNK_CRASH_FULL", "1");
+/// Set for `--full`: the number of rounds of the tests `races`.
+const RACE_ROUNDS: (&str, &str) = ("SUPERCHUNK_RACE_ROUNDS", "1000");
+
+/// Runs the crash tests of the library, then the tests `faults` and `races` of the program;
+/// `--full` makes them much longer.
 pub(crate) fn crash(options: &[String]) -> Outcome {
     let full = match options.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => false,
@@ -11,10 +18,16 @@ pub(crate) fn crash(options: &[String]) -> Outcome {
         _ => return Err(format!("crash takes --full or nothing, not {}", options.join(" "))),
     };
     let peers = step("setup", peers::setup)?;
-    let mut command = cargo(&["test", "-p", "superchunk", "--test", "crash", "--", "--nocapture"]);
-    command.envs(peers.iter().map(|(name, value)| (name, value)));
-    if full {
-        command.env("SUPERCHUNK_CRASH_FULL", "1");
-    }
-    step("crash", || run(&mut command))
+    let tests = |arguments: &[&str]| {
+        let mut command = cargo(&["test"]);
+        command.args(arguments).args(["--", "--nocapture"]);
+        command.envs(peers.iter().map(|(name, value)| (name, value)));
+        if full {
+            command.envs([FULL_SEARCH, RACE_ROUNDS]);
+        }
+        run(&mut command)
+    };
+    step("crash", || tests(&["-p", "superchunk", "--test", "crash"]))?;
+    let program = ["-p", "superchunk-cli", "--test", "faults", "--test", "races"];
+    step("faults and races", || tests(&program))
 }

@@ -20,9 +20,8 @@ pub(crate) fn no_c() -> Outcome {
 fn c_crates(tree: &str) -> Vec<&str> {
     let names = tree.lines().filter_map(|line| line.split_whitespace().next());
     // Bindings to an operating system are not C that somebody has to compile.
-    let is_c = |name: &&str| {
-        BUILDERS.contains(name) || name.ends_with("-sys") && !name.starts_with("windows")
-    };
+    let is_system = |name: &str| name.starts_with("windows") || name == "linux-raw-sys";
+    let is_c = |name: &&str| BUILDERS.contains(name) || name.ends_with("-sys") && !is_system(name);
     let mut found: Vec<&str> = names.filter(is_c).collect();
     found.sort_unstable();
     found.dedup();

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod crash;
 mod dependencies;
+mod flaky;
 mod fuzz;
 mod kernels;
 mod loom;
@@ -20,9 +21,15 @@ use step::{Outcome, say};
 const HELP: &str = "\
 cargo xtask <command>
 
-  test             everything that must pass: peers, format, lints, tests, documents, wasm, dependencies
+  test             everything that must pass: peers, format, lints, tests, documents, dependencies,
+                   and that it compiles for the web, Windows and macOS
   setup            only install the peers (real Blosc libraries) under target/venv
-  crash [--full]   the search for moments at which a power cut hurts; --full looks at a million images
+  crash [--full]   the search for moments at which a power cut hurts, then the tests `faults` and
+                   `races` of the program; --full looks at a million images and races 1000 rounds
+  flaky [options]  repeat the tests that lock, fork, kill or talk to peers while other work keeps
+                   all cores busy: --times N for each program (50), --only NAME for one program, may
+                   be repeated; saves the output of failed runs as target/flaky/PROGRAM-RUN.txt;
+                   example: cargo xtask flaky --times 20 --only hammer
   kernels          every test with each instruction set forced in turn
   neon             the kernels on an emulated aarch64 processor, if there is an emulator
   miri, asan       every access to memory watched: the kernels interpreted, all tests with AddressSanitizer
@@ -49,6 +56,7 @@ fn main() -> ExitCode {
         Some((command, [])) if command == "miri" => kernels::miri(),
         Some((command, [])) if command == "asan" => kernels::asan(),
         Some((command, options)) if command == "crash" => crash::crash(options),
+        Some((command, options)) if command == "flaky" => flaky::flaky(options),
         Some((command, [])) if command == "loom" => loom::loom(),
         Some((command, options)) if command == "fuzz" => fuzz::fuzz(options),
         Some((command, options)) if command == "bench" => bench::bench(options),
