@@ -40,6 +40,9 @@ pub enum ErrorKind {
     Changed,
     /// The operating system said no.
     Io,
+    /// The new state is in place, but whether it survives a power cut is unknown: the last sync
+    /// failed. Every other error of a change means that nothing has happened.
+    DurabilityUnknown,
 }
 
 /// Where an error was found.
@@ -113,6 +116,24 @@ impl Error {
             _ => ErrorKind::Io,
         };
         Self::new(kind, format!("{message}: {source}")).because(source)
+    }
+
+    /// The failure of a last sync: what it was to save is in place.
+    pub(crate) fn after_change(self) -> Self {
+        let words =
+            format!("the change is in place, but may not survive a power cut: {}", self.0.message);
+        let subject = self.0.subject.clone();
+        let error = Self::new(ErrorKind::DurabilityUnknown, words).because(self);
+        match subject {
+            Some(subject) => error.within(subject),
+            None => error,
+        }
+    }
+
+    /// Whether something could not be made because there is one of that name already.
+    pub(crate) fn is_about_existing(&self) -> bool {
+        let source = self.0.source.as_ref().and_then(|source| source.downcast_ref::<io::Error>());
+        source.is_some_and(|source| source.kind() == io::ErrorKind::AlreadyExists)
     }
 
     /// The same error with the name of the file or chunk it is about, unless it has one already.

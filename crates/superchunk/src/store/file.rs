@@ -4,20 +4,24 @@
 //! socket, a directory) is refused without waiting for it: the file is opened without blocking, and
 //! what was really opened is looked at before anything is read.
 
+mod open;
 mod positioned;
 
 use std::fmt;
-use std::fs::{File, FileType, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io;
-#[cfg(unix)]
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 #[cfg(windows)]
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(super) use open::{Links, check_opened, check_regular, named, open_regular, why_not_opened};
+#[cfg(windows)]
+pub(super) use open::{flags_of, windows};
 pub(super) use positioned::{read_up_to, write_all};
 
+use super::identity::Identity;
+use super::lock::{LockKind, LockState};
 use super::{ReadAt, WriteAt};
 use crate::error::{Error, Result};
 
@@ -28,14 +32,15 @@ pub struct FileReader(Opened);
 impl FileReader {
     /// Opens a regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::with(path.as_ref(), Links::Follow)
+        let (path, mut options) = (path.as_ref(), OpenOptions::new());
+        options.read(true);
+        let file = open_regular(path, &mut options, Links::Follow, "open for reading")?;
+        Ok(Self::over(file, path.to_owned()))
     }
 
-    pub(super) fn with(path: &Path, links: Links) -> Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        let file = open_regular(path, &mut options, links, "open for reading")?;
-        Ok(Self(Opened { file, path: path.to_owned() }))
+    /// Reads a file that is open already; `path` is how errors name it.
+    pub(super) fn over(file: File, path: PathBuf) -> Self {
+        Self(Opened { file, path })
     }
 }
 
@@ -47,41 +52,45 @@ impl FileReader {
 pub struct FileWriter {
     opened: Opened,
     sync_failed: AtomicBool,
+    lock: LockState,
 }
 
 impl FileWriter {
     /// Opens a regular file that exists.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::with(path.as_ref(), Links::Follow)
+        let (path, mut options) = (path.as_ref(), writing());
+        let file = open_regular(path, &mut options, Links::Follow, "open for writing")?;
+        Ok(Self::over(file, path.to_owned()))
     }
 
-    /// Makes an empty file; nothing of that name may exist.
+    /// Creates an empty file; nothing of that name may exist.
     pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
-        let (path, mut options) = (path.as_ref(), OpenOptions::new());
-        options.create_new(true);
-        Self::opened(path, &mut options, |options| {
-            // What this makes is a regular file: there is nothing to look at.
-            open_any(path, options, Links::Refuse, "create")
-        })
+        let path = path.as_ref();
+        let file = writing().create_new(true).open(path);
+        let file = file.map_err(|error| why_not_opened(path, Links::Refuse, "create", error))?;
+        Ok(Self::over(file, path.to_owned()))
     }
 
-    pub(super) fn with(path: &Path, links: Links) -> Result<Self> {
-        Self::opened(path, &mut OpenOptions::new(), |options| {
-            open_regular(path, options, links, "open for writing")
-        })
+    /// Writes to a file that is open already; `path` is how errors name it.
+    pub(super) fn over(file: File, path: PathBuf) -> Self {
+        let (sync_failed, lock) = (AtomicBool::new(false), LockState::default());
+        Self { opened: Opened { file, path }, sync_failed, lock }
     }
+}
 
-    fn opened(
-        path: &Path,
-        options: &mut OpenOptions,
-        open: impl FnOnce(&mut OpenOptions) -> Result<File>,
-    ) -> Result<Self> {
-        options.read(true).write(true);
-        #[cfg(windows)]
-        options.share_mode(windows::SHARE_READ | windows::SHARE_DELETE);
-        let opened = Opened { file: open(options)?, path: path.to_owned() };
-        Ok(Self { opened, sync_failed: AtomicBool::new(false) })
+impl Drop for FileWriter {
+    fn drop(&mut self) {
+        self.lock.release(&self.opened.file);
     }
+}
+
+/// How a file is opened for writing.
+pub(super) fn writing() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(windows)]
+    options.share_mode(windows::SHARE_READ | windows::SHARE_DELETE);
+    options
 }
 
 impl ReadAt for FileReader {
@@ -96,6 +105,10 @@ impl ReadAt for FileReader {
     fn is_near(&self) -> bool {
         true
     }
+
+    fn identity(&self) -> Result<Option<Identity>> {
+        self.0.identity()
+    }
 }
 
 impl ReadAt for FileWriter {
@@ -109,6 +122,10 @@ impl ReadAt for FileWriter {
 
     fn is_near(&self) -> bool {
         true
+    }
+
+    fn identity(&self) -> Result<Option<Identity>> {
+        self.opened.identity()
     }
 }
 
@@ -148,8 +165,12 @@ impl WriteAt for FileWriter {
         if cfg!(windows) {
             Ok(())
         } else {
-            lock_file(&self.opened.file, &self.opened.path, File::try_lock)
+            self.lock.take(&self.opened.file, &self.opened.path, LockKind::Exclusive)
         }
+    }
+
+    fn unlock(&self) {
+        self.lock.release(&self.opened.file);
     }
 }
 
@@ -173,140 +194,14 @@ impl Opened {
         })
     }
 
+    fn identity(&self) -> Result<Option<Identity>> {
+        let identity = Identity::of_file(&self.file);
+        identity.map_err(|error| self.failed("cannot look at it", error))
+    }
+
     fn failed(&self, what: impl fmt::Display, error: io::Error) -> Error {
         Error::io(what, error).within(named(&self.path))
     }
-}
-
-/// Whether a name may be a symbolic link to the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Links {
-    /// As for every path that a user names.
-    Follow,
-    /// Inside of a folder that may come from elsewhere, where a link could lead out of it.
-    Refuse,
-}
-
-/// Opens a file and makes sure that it is a regular one; `verb` says what for.
-pub(super) fn open_regular(
-    path: &Path,
-    options: &mut OpenOptions,
-    links: Links,
-    verb: &str,
-) -> Result<File> {
-    let file = open_any(path, options, links, verb)?;
-    match file.metadata() {
-        Ok(metadata) => check_regular(path, metadata.file_type()).map(|()| file),
-        Err(error) => Err(Error::io("cannot look at it", error).within(named(path))),
-    }
-}
-
-/// Opens whatever stands under a name, without waiting for it.
-fn open_any(path: &Path, options: &mut OpenOptions, links: Links, verb: &str) -> Result<File> {
-    options.custom_flags(open_flags(links));
-    options.open(path).map_err(|error| why_not_opened(path, links, verb, error))
-}
-
-/// Refuses everything but regular files.
-pub(super) fn check_regular(path: &Path, file_type: FileType) -> Result<()> {
-    if file_type.is_file() {
-        return Ok(());
-    }
-    let what = kind_of(file_type);
-    Err(Error::invalid(format!("is {what}, not a regular file")).within(named(path)))
-}
-
-/// Takes a lock of an open file or folder, at once or not at all.
-pub(super) fn lock_file(
-    file: &File,
-    path: &Path,
-    lock: impl Fn(&File) -> std::result::Result<(), TryLockError>,
-) -> Result<()> {
-    loop {
-        return match lock(file) {
-            Ok(()) => Ok(()),
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {
-                continue;
-            }
-            Err(TryLockError::Error(error)) => {
-                Err(Error::io("cannot lock it", error).within(named(path)))
-            }
-            Err(TryLockError::WouldBlock) => Err(in_use(path)),
-        };
-    }
-}
-
-/// A path as it is named in errors.
-pub(super) fn named(path: &Path) -> String {
-    path.display().to_string()
-}
-
-fn in_use(path: &Path) -> Error {
-    Error::locked("another writer holds it; wait until that one is closed, or open it for reading")
-        .within(named(path))
-}
-
-/// A refusal of the system is about what stands under the name rather than about its number.
-fn why_not_opened(path: &Path, links: Links, verb: &str, error: io::Error) -> Error {
-    #[cfg(windows)]
-    if error.raw_os_error() == Some(windows::SHARING_VIOLATION) {
-        return in_use(path);
-    }
-    let metadata = match links {
-        Links::Follow => path.metadata(),
-        Links::Refuse => path.symlink_metadata(),
-    };
-    let is_there = error.kind() == io::ErrorKind::AlreadyExists;
-    match metadata.map(|metadata| check_regular(path, metadata.file_type())) {
-        Ok(Err(other_kind)) if !is_there => other_kind,
-        _ => Error::io(format!("cannot {verb}"), error).within(named(path)),
-    }
-}
-
-#[cfg(unix)]
-fn kind_of(file_type: FileType) -> &'static str {
-    match file_type {
-        kind if kind.is_dir() => "a directory",
-        kind if kind.is_symlink() => "a symbolic link",
-        kind if kind.is_fifo() => "a FIFO",
-        kind if kind.is_socket() => "a socket",
-        _ => "a device",
-    }
-}
-
-#[cfg(windows)]
-fn kind_of(file_type: FileType) -> &'static str {
-    match file_type {
-        kind if kind.is_dir() => "a directory",
-        kind if kind.is_symlink() => "a symbolic link",
-        _ => "something else",
-    }
-}
-
-#[cfg(unix)]
-fn open_flags(links: Links) -> i32 {
-    let never_wait = libc::O_NONBLOCK | libc::O_NOCTTY;
-    match links {
-        Links::Follow => never_wait,
-        Links::Refuse => never_wait | libc::O_NOFOLLOW,
-    }
-}
-
-#[cfg(windows)]
-fn open_flags(links: Links) -> u32 {
-    match links {
-        Links::Follow => 0,
-        Links::Refuse => windows::OPEN_REPARSE_POINT,
-    }
-}
-
-/// Numbers of the Windows interface, by their names there.
-#[cfg(windows)]
-mod windows {
-    pub(super) const SHARE_READ: u32 = 1;
-    pub(super) const SHARE_DELETE: u32 = 4;
-    pub(super) const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
-    pub(super) const SHARING_VIOLATION: i32 = 32;
 }
 
 /// A fresh directory for a test, gone at its end.
@@ -447,14 +342,12 @@ mod tests {
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert_eq!(FileReader::open(&link).unwrap().len().unwrap(), 1);
         FileWriter::open(&link).unwrap();
-        for error in [
-            FileReader::with(&link, Links::Refuse).unwrap_err(),
-            FileWriter::with(&link, Links::Refuse).unwrap_err(),
-        ] {
-            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-            assert!(error.to_string().ends_with("is a symbolic link, not a regular file"));
-        }
-        FileReader::with(&path, Links::Refuse).unwrap();
+        let refused =
+            |path: &Path| open_regular(path, OpenOptions::new().read(true), Links::Refuse, "open");
+        let error = refused(&link).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        assert!(error.to_string().ends_with("is a symbolic link, not a regular file"));
+        refused(&path).unwrap();
     }
 
     #[test]

@@ -9,13 +9,23 @@ mod file;
 #[cfg(any(unix, windows))]
 mod folder;
 mod home;
+mod identity;
+#[cfg(any(unix, windows))]
+mod lock;
 mod memory;
 #[cfg(not(any(unix, windows)))]
 mod no_sidecar;
+mod owner;
+#[cfg(unix)]
+mod permissions;
+#[cfg(any(unix, windows))]
+mod replacement;
 #[cfg(any(unix, windows))]
 mod sidecar;
 #[cfg(any(unix, windows))]
 mod sync;
+mod temporary;
+mod wait;
 mod window;
 
 pub use bytes::Bytes;
@@ -23,12 +33,20 @@ pub use bytes::Bytes;
 pub use file::{FileReader, FileWriter};
 #[cfg(any(unix, windows))]
 pub use folder::Folder;
-pub(crate) use home::Home;
+pub(crate) use home::{Home, last_sync};
+pub use identity::Identity;
 pub use memory::{Memory, MemoryFolder};
 #[cfg(not(any(unix, windows)))]
 pub(crate) use no_sidecar::{Guard, Sidecar};
+pub(crate) use owner::Owner;
+#[cfg(any(unix, windows))]
+pub use replacement::{Replacement, resolve};
 #[cfg(any(unix, windows))]
 pub(crate) use sidecar::{Guard, Sidecar};
+#[cfg(any(unix, windows))]
+pub(crate) use temporary::is_temporary;
+pub use temporary::{is_temporary_of, temporary_name};
+pub(crate) use wait::patiently;
 pub use window::Window;
 
 use std::sync::Arc;
@@ -52,6 +70,12 @@ pub trait ReadAt: Send + Sync {
     /// Whether a small read costs next to nothing, as from a file of this machine: then less is read in more reads.
     fn is_near(&self) -> bool {
         false
+    }
+
+    /// Which file this is, where that can be told: by it a writer sees whether a name still means the
+    /// file that it has opened.
+    fn identity(&self) -> Result<Option<Identity>> {
+        Ok(None)
     }
 
     /// Whether there are none.
@@ -89,6 +113,9 @@ pub trait WriteAt: ReadAt {
     fn lock(&self) -> Result<()> {
         Ok(())
     }
+
+    /// Lets other writers in again.
+    fn unlock(&self) {}
 }
 
 /// A folder of named stores, and of folders where the implementation has them. Names are single path
@@ -102,6 +129,28 @@ pub trait Dir: Send + Sync {
 
     /// Makes an empty store; there must be none of that name.
     fn create(&self, name: &str) -> Result<Arc<dyn WriteAt>>;
+
+    /// Makes an empty store that only its owner may read until it is [published](Dir::publish); there
+    /// must be none of that name.
+    fn create_private(&self, name: &str) -> Result<Arc<dyn WriteAt>> {
+        self.create(name)
+    }
+
+    /// Gives a finished store its name, in one step. It gets the permissions of the store that had that
+    /// name, which is gone, or those of a new one.
+    fn publish(&self, from: &str, to: &str) -> Result<()> {
+        self.rename(from, to)
+    }
+
+    /// Gives new stores the permissions of this one from now on, here and in all folders below.
+    fn take_as_model(&self, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Which store a name means, where that can be told.
+    fn identity_of(&self, _name: &str) -> Result<Option<Identity>> {
+        Ok(None)
+    }
 
     /// Gives a store another name, in one step; what had that name is gone.
     fn rename(&self, from: &str, to: &str) -> Result<()>;

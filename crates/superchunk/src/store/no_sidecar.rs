@@ -19,6 +19,10 @@ impl Sidecar {
         Self
     }
 
+    pub(crate) fn existing(_path: &Path) -> Option<Self> {
+        None
+    }
+
     pub(crate) fn shared(&self) -> Result<Guard> {
         Err(Error::unsupported("there are no lock files on this system"))
     }

@@ -13,8 +13,8 @@
 //! Readers hold the system's advisory lock of this file as shared, writers as exclusive, for the
 //! length of one operation. A writer adds 1 to the generation as soon as it has the lock and before it
 //! changes anything, so that everyone sees by the generation whether what he remembers may be old.
-//! The file is made when it is first needed and never removed: removing it would let two processes
-//! lock two different files.
+//! The file is made when it is first needed, or used only where it exists, and never removed:
+//! removing it would let two processes lock two different files.
 //!
 //! The lock of the system belongs to the open file, which all threads share. Among themselves the
 //! threads therefore agree first ([`State`]); only the first one in and the last one out talk to the
@@ -23,6 +23,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::PoisonError;
 
 use super::file::{Links, named, open_regular, read_up_to, write_all};
@@ -41,12 +42,27 @@ impl Sidecar {
     pub(crate) fn for_file(path: &Path) -> Self {
         let mut name = path.as_os_str().to_owned();
         name.push(".b2lock");
-        Self::at(name.into())
+        Self::at(name.into(), true)
     }
 
     /// The lock file inside of a sparse frame.
     pub(crate) fn for_folder(path: &Path) -> Self {
-        Self::at(path.join(".b2lock"))
+        Self::at(path.join(Self::IN_FOLDER), true)
+    }
+
+    /// The lock file of the frame at `path`, a file or a folder, if there is one.
+    pub(crate) fn existing(path: &Path) -> Option<Self> {
+        let sidecar = if path.is_dir() { Self::for_folder(path) } else { Self::for_file(path) };
+        let path = &sidecar.0.path;
+        path.symlink_metadata().is_ok().then(|| Self::at(path.clone(), false))
+    }
+
+    /// The name of the lock file inside of a sparse frame.
+    pub(crate) const IN_FOLDER: &str = ".b2lock";
+
+    /// Makes the file, if it is missing.
+    pub(crate) fn create(&self) -> Result<()> {
+        self.0.opened(&mut self.0.state(), Mode::Exclusive).map(drop)
     }
 
     /// Waits until there is no writer, then keeps writers out.
@@ -70,9 +86,9 @@ impl Sidecar {
         self.acquire(Mode::Exclusive, Patience::Fail)
     }
 
-    fn at(path: PathBuf) -> Self {
-        let state = Mutex::new(State { file: None, held: Held::Free });
-        Self(Arc::new(Inner { path, state, changed: Condvar::new() }))
+    fn at(path: PathBuf, creates: bool) -> Self {
+        let state = Mutex::new(State { file: None, held: Held::Free, owner: 0 });
+        Self(Arc::new(Inner { path, creates, state, changed: Condvar::new() }))
     }
 
     fn acquire(&self, mode: Mode, patience: Patience) -> Result<Guard> {
@@ -145,6 +161,8 @@ enum Patience {
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
+    /// Whether the file is made where it is missing.
+    creates: bool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -154,6 +172,8 @@ struct State {
     /// Opened at the first lock, then kept.
     file: Option<Arc<File>>,
     held: Held,
+    /// The process that has the lock of the system, or had it last: no other one may release it.
+    owner: u32,
 }
 
 /// What the threads of this handle have together.
@@ -188,7 +208,7 @@ impl Inner {
         loop {
             match (state.held, mode) {
                 (Held::Free, _) => {
-                    let file = self.opened(&mut state)?;
+                    let file = self.opened(&mut state, mode)?;
                     state.held = Held::Asking;
                     return Ok(Entered::First(file));
                 }
@@ -204,7 +224,9 @@ impl Inner {
     }
 
     fn settle(&self, held: Held) {
-        self.state().held = held;
+        let mut state = self.state();
+        (state.held, state.owner) = (held, process::id());
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -216,7 +238,8 @@ impl Inner {
             }
             _ => {
                 // It fails only on a file that is not open, which has no lock either.
-                let _ = state.file.as_ref().map(|file| file.unlock());
+                let mine = state.file.as_ref().filter(|_| state.owner == process::id());
+                let _ = mine.map(|file| file.unlock());
                 state.held = Held::Free;
             }
         }
@@ -224,14 +247,21 @@ impl Inner {
         self.changed.notify_all();
     }
 
-    fn opened(&self, state: &mut State) -> Result<Arc<File>> {
+    fn opened(&self, state: &mut State, mode: Mode) -> Result<Arc<File>> {
         if let Some(file) = &state.file {
             return Ok(Arc::clone(file));
         }
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        options.read(true).write(true).create(self.creates).truncate(false);
         // A link could make us count up the bytes of any file of the user.
-        let file = open_regular(&self.path, &mut options, Links::Refuse, "open the lock file")?;
+        let open = |options: &mut OpenOptions| {
+            open_regular(&self.path, options, Links::Refuse, "open the lock file")
+        };
+        let file = open(&mut options).or_else(|error| match mode {
+            // Readers only look at the count.
+            Mode::Shared if self.path.exists() => open(OpenOptions::new().read(true)),
+            _ => Err(error),
+        })?;
         Ok(Arc::clone(state.file.insert(Arc::new(file))))
     }
 

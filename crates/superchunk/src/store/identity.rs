@@ -1,0 +1,42 @@
+//! Which file a handle or a name means, beyond its name.
+
+use std::fmt;
+#[cfg(any(unix, windows))]
+use std::fs::File;
+#[cfg(any(unix, windows))]
+use std::io;
+
+/// The file or folder behind a handle or a name: equal for two of them that mean the same one, as
+/// long as either exists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    device: i128,
+    number: i128,
+}
+
+impl Identity {
+    /// The identity of an open file; `None` where the system does not report it.
+    #[cfg(unix)]
+    pub(super) fn of_file(file: &File) -> io::Result<Option<Self>> {
+        Ok(Some(Self::of_stat(&rustix::fs::fstat(file)?)))
+    }
+
+    /// The identity of an open file; `None` where the system does not report it.
+    #[cfg(windows)]
+    pub(super) fn of_file(_file: &File) -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    /// The identity that a system call reports.
+    #[cfg(unix)]
+    pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        // The types differ by system.
+        Self { device: stat.st_dev.into(), number: stat.st_ino.into() }
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Identity({}:{})", self.device, self.number)
+    }
+}
