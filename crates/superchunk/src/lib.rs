@@ -23,6 +23,7 @@
 //! | [`bcolz`] | arrays and tables of compressed columns in folders |
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
 //! | [`detect`] | what a file, folder or buffer is, by content |
+//! | [`recover`] | what killed writers began is completed, what they left goes |
 //! | [`salvage`] | what can still be read of damaged containers |
 //! | [`npy`] | the header of NumPy's own files |
 //! | [`table`] | rows in columns: conditions, scans, sums, groups, orders |
@@ -57,6 +58,8 @@ mod objects;
 mod options;
 #[cfg(feature = "bloscpack")]
 mod pack;
+#[cfg(any(unix, windows))]
+pub mod recover;
 mod registry;
 pub mod salvage;
 mod schunk;

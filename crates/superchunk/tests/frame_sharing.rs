@@ -1,11 +1,11 @@
 //! Several handles of one frame: writers that keep each other out, readers that follow, threads.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use superchunk::frame::{Durability, Kind, Locking};
 use superchunk::{CompressOptions, ErrorKind, FrameOptions, OpenOptions, SuperChunk};
+use superchunk_testkit::crash::{Disk, Fault};
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 
@@ -132,21 +132,16 @@ fn many_threads_read_one_handle() {
 
 #[test]
 fn a_failed_write_leaves_the_committed_state() {
-    let scratch = Scratch::new();
-    let path = scratch.path("full.b2frame");
-    let mut writer = SuperChunk::create(&path, &options()).unwrap();
+    let disk = Disk::new();
+    let open = || OpenOptions::new().open_in_dir(disk.root(), Some("full.b2frame")).unwrap();
+    let mut writer = SuperChunk::create_in_dir(disk.root(), "full.b2frame", &options()).unwrap();
     writer.append(&[1; 50_000]).unwrap();
     writer.commit().unwrap();
-    let before = fs::read(&path).unwrap();
-    // A folder takes the name that the next rewrite of the file needs: it cannot be made.
-    let temporary = scratch.path(&format!(".full.b2frame.{}.tmp", std::process::id()));
-    fs::create_dir(&temporary).unwrap();
     writer.append(&mixed(50_000, 4, 4)).unwrap();
+    disk.inject(Some(Fault::NoSpaceFrom(0)));
     writer.compact().unwrap_err();
-    let read = SuperChunk::open(&path).unwrap();
-    assert_eq!(read.to_vec().unwrap(), [1; 50_000]);
-    assert!(fs::read(&path).unwrap().starts_with(&before));
-    fs::remove_dir(&temporary).unwrap();
+    assert_eq!(open().to_vec().unwrap(), [1; 50_000]);
+    disk.inject(None);
     writer.compact().unwrap();
-    assert_eq!(SuperChunk::open(&path).unwrap().len(), 100_000);
+    assert_eq!(open().len(), 100_000);
 }

@@ -4,6 +4,8 @@ use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+#[cfg(any(unix, windows))]
+use std::time::Duration;
 
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
@@ -81,7 +83,8 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::opened(Arc::new(Folder::open(path)?), told(path), options, Access::Write)
+        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
+        Self::opened(Arc::new(dir), told(path), options, Access::Write)
     }
 
     /// Opens a folder for overwriting these rows, which must be whole chunks, as [`Array::shards`] gives
@@ -90,7 +93,7 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::open(path)?);
+        let dir = Arc::new(Folder::claim_shared(path, Duration::ZERO)?);
         Self::opened(dir, told(path), &OpenOptions::new(), Access::Rows(rows))
     }
 
@@ -271,11 +274,32 @@ impl Array {
     /// Makes all changes durable. New rows become visible in one step; an interrupted commit leaves the
     /// old length.
     pub fn commit(&mut self) -> Result<()> {
-        self.write_attrs()?;
+        let staged = self.stage();
+        if staged.is_err() {
+            self.cancel_attrs();
+        }
+        staged?;
+        self.publish_attrs()
+    }
+
+    /// Commits the rows, or stages them where a table commits all columns together, and prepares the
+    /// attributes.
+    pub(super) fn stage(&mut self) -> Result<()> {
+        self.attrs.prepare(&self.home)?;
         match &mut self.body {
             Body::Rows(rows) => rows.commit(),
             Body::Objects(..) => Ok(()),
         }
+    }
+
+    /// Makes prepared attributes visible.
+    pub(super) fn publish_attrs(&mut self) -> Result<()> {
+        self.attrs.publish(&self.home)
+    }
+
+    /// Gives up prepared attributes.
+    pub(super) fn cancel_attrs(&self) {
+        self.attrs.cancel(&self.home);
     }
 
     /// Compresses what was left uncompressed for quick commits.
@@ -286,7 +310,7 @@ impl Array {
         }
     }
 
-    /// Commits and closes. Dropping the array does the same, but cannot tell of errors.
+    /// Commits and closes. What was not committed when an array is dropped is discarded.
     pub fn close(mut self) -> Result<()> {
         self.pack()?;
         self.commit()
@@ -314,15 +338,6 @@ impl Array {
         self.home.name()
     }
 
-    pub(super) fn write_attrs(&mut self) -> Result<()> {
-        if self.attrs.is_changed() {
-            let root = self.home.root()?;
-            self.home.replace(root.as_ref(), Attrs::FILE, &self.attrs.write())?;
-            self.attrs.settle();
-        }
-        Ok(())
-    }
-
     /// One item of the default value.
     pub(super) fn default_item(&self) -> Result<Vec<u8>> {
         default_bytes(&self.dtype, &self.storage.default).ok_or_else(|| {
@@ -330,14 +345,6 @@ impl Array {
                 .at("bcolz", "storage", 0)
                 .within(self.home.name())
         })
-    }
-}
-
-impl Drop for Array {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            let _ = self.write_attrs();
-        }
     }
 }
 

@@ -4,6 +4,8 @@
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
+#[cfg(any(unix, windows))]
+use std::time::Duration;
 
 use super::array::Array;
 #[cfg(any(unix, windows))]
@@ -25,7 +27,8 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::recovered(Arc::new(Folder::open(path)?), told(path), &OpenOptions::new())
+        let dir = Arc::new(Folder::claim(path, Duration::ZERO)?);
+        Self::recovered(dir, told(path), &OpenOptions::new())
     }
 
     /// The same in any folder.
@@ -53,7 +56,8 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::recovered(Arc::new(Folder::open(path)?), told(path), &OpenOptions::new())
+        let dir = Arc::new(Folder::claim(path, Duration::ZERO)?);
+        Self::recovered(dir, told(path), &OpenOptions::new())
     }
 
     /// The same in any folder.

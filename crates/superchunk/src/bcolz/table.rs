@@ -10,6 +10,8 @@ use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
+#[cfg(any(unix, windows))]
+use std::time::Duration;
 
 use super::array::Array;
 #[cfg(any(unix, windows))]
@@ -36,6 +38,8 @@ pub struct Table {
     access: Access,
     /// Whether a change failed half-way, so that the columns may differ in length.
     broken: bool,
+    /// Why the last commit could not be completed.
+    unfinished: Option<Error>,
 }
 
 /// A column of a table.
@@ -72,7 +76,8 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::edited(Arc::new(Folder::open(path)?), told(path), options)
+        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
+        Self::edited(Arc::new(dir), told(path), options)
     }
 
     /// Opens a folder for overwriting these rows, which must be whole chunks of every column, as
@@ -81,7 +86,7 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::open(path)?);
+        let dir = Arc::new(Folder::claim_shared(path, Duration::ZERO)?);
         Self::opened(dir, told(path), &OpenOptions::new(), &Access::Rows(rows))
     }
 
@@ -259,14 +264,6 @@ impl Table {
         let names: Vec<&str> = self.names().collect();
         let words = format!("there is no column `{path}`; there are: {}", names.join(", "));
         Error::not_found(words).within(self.home.name())
-    }
-}
-
-impl Drop for Table {
-    fn drop(&mut self) {
-        if self.access != Access::Read && !self.broken && !std::thread::panicking() {
-            let _ = self.finish();
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use super::objects::Lazy;
 use super::{Pack, PackArray};
@@ -14,9 +15,9 @@ use crate::limits::Limits;
 use crate::options::{ChunkFormat, Codec, CompressOptions};
 use crate::pack::{CHUNK_SIZE, Chunks, Packed, Start, Trust, contents_of};
 use crate::schunk::SuperChunk;
-use crate::store::{Dir, Home, ReadAt, WriteAt};
+use crate::store::{Dir, Home, ReadAt};
 #[cfg(any(unix, windows))]
-use crate::store::{FileReader, FileWriter, Folder};
+use crate::store::{FileReader, Folder, resolve};
 use crate::wire::json::Json;
 
 /// How to open a Bloscpack file.
@@ -40,11 +41,13 @@ pub struct PackReader {
     trust: Trust,
     executor: Executor,
     compress: Option<CompressOptions>,
+    wait: Duration,
 }
 
 impl Default for PackReader {
     fn default() -> Self {
-        Self { trust: Trust::default(), executor: Executor::inline(), compress: None }
+        let (trust, executor) = (Trust::default(), Executor::inline());
+        Self { trust, executor, compress: None, wait: Duration::ZERO }
     }
 }
 
@@ -84,6 +87,13 @@ impl PackReader {
         self
     }
 
+    /// The same, but a writer waits this long for another one.
+    #[must_use]
+    pub fn with_wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
     /// The same, but what is appended is compressed like this, and not like the first chunk.
     #[must_use]
     pub fn with_compress(mut self, compress: CompressOptions) -> Self {
@@ -102,11 +112,10 @@ impl PackReader {
     /// Opens a file for reading and writing.
     #[cfg(any(unix, windows))]
     pub fn edit(&self, path: impl AsRef<Path>) -> Result<Pack> {
-        let path = path.as_ref();
-        let file: Arc<dyn WriteAt> = Arc::new(FileWriter::open(path)?);
+        let path = &resolve(path)?;
         let (dir, name) = Folder::parent_of(path)?;
         let home = Home { dir: Arc::new(dir), name };
-        self.editing(file, home, &path.display().to_string())
+        self.editing(home, &path.display().to_string())
     }
 
     /// Reads the file that a store is.
@@ -121,8 +130,7 @@ impl PackReader {
 
     /// Edits a file of any folder.
     pub fn edit_in_dir(&self, dir: Arc<dyn Dir>, name: &str) -> Result<Pack> {
-        let file = dir.edit(name)?;
-        self.editing(file, Home { dir, name: name.to_owned() }, name)
+        self.editing(Home { dir, name: name.to_owned() }, name)
     }
 
     fn reading(&self, store: Arc<dyn ReadAt>, name: &str) -> Result<Pack> {
@@ -145,14 +153,13 @@ impl PackReader {
         self.opened(layout, &start, &chunks, store.as_ref(), false)
     }
 
-    fn editing(&self, file: Arc<dyn WriteAt>, home: Home, name: &str) -> Result<Pack> {
+    fn editing(&self, home: Home, name: &str) -> Result<Pack> {
         let edit = || {
-            file.lock()?;
+            let file = home.claim(self.wait)?;
             let start = Start::read(file.as_ref(), &self.trust)?;
             let mut chunks = Chunks::find(file.as_ref(), &start, &self.trust)?;
             enlarge(&mut chunks);
-            let (file, told) = (file.clone(), name.to_owned());
-            let store = file.clone();
+            let (store, told) = (file.clone(), name.to_owned());
             let layout = Packed::editing(file, Some(home), &start, &chunks, &self.trust, told)?;
             self.opened(layout, &start, &chunks, store.as_ref(), true)
         };

@@ -258,7 +258,14 @@ impl Table {
         self.tree.commit()
     }
 
-    /// Commits and closes.
+    /// What the last commit could not complete. Its rows are there and every reader sees them; the next
+    /// writer completes it, or [`recover`](crate::recover).
+    #[must_use]
+    pub fn unfinished(&self) -> Option<String> {
+        self.tree.root.unfinished()
+    }
+
+    /// Commits and closes. What was not committed when it is dropped is discarded.
     pub fn close(mut self) -> Result<()> {
         self.commit()
     }

@@ -23,6 +23,9 @@ use crate::superfile::{
 /// The bytes of a chunk of the widest column, where nobody says otherwise.
 const CHUNK: usize = 512 << 10;
 
+/// How often a reader looks again when a writer is at work.
+const RETRIES: usize = 500;
+
 /// A tree of columns.
 pub(super) struct Tree {
     pub(super) root: Arc<Root>,
@@ -92,21 +95,26 @@ impl Tree {
             writable: mode != Mode::Read,
             recover: mode == Mode::Recover,
         };
-        let told = name.clone();
-        let opened = Root::open(dir, name, access).and_then(|(root, storage)| {
-            Self::over(root, storage, |compress| {
-                compress
-                    .with_executor(options.executor.clone())
-                    .with_registry(options.registry.clone())
-            })
+        let equip = |compress: CompressOptions| {
+            compress.with_executor(options.executor.clone()).with_registry(options.registry.clone())
+        };
+        // A writer may be at work: then what was read is looked for again.
+        let opened = retry_changed(|| {
+            let (root, storage) = Root::open(dir.clone(), name.clone(), access)?;
+            Self::over(root, storage, equip)
         });
-        opened.map_err(|error| error.within(told))
+        opened.map_err(|error| error.within(name))
     }
 
     /// Opens the tree of a path.
     #[cfg(any(unix, windows))]
     pub(super) fn at(path: &Path, options: &OpenOptions, mode: Mode) -> Result<Self> {
-        Self::open(Arc::new(Folder::open(path)?), path.display().to_string(), options, mode)
+        let name = path.display().to_string();
+        let folder = match mode {
+            Mode::Read => Folder::open(path)?,
+            Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default())?,
+        };
+        Self::open(Arc::new(folder), name, options, mode)
     }
 
     fn over(
@@ -256,7 +264,7 @@ impl Tree {
         }
         let rows = Some(self.rows());
         let storage = (rows != self.committed).then_some(&self.storage);
-        self.root.finish(storage).map_err(told)?;
+        self.root.finish(storage, self.rows()).map_err(told)?;
         (self.committed, self.dirty) = (rows, false);
         Ok(())
     }
@@ -336,13 +344,21 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
-    fn drop(&mut self) {
-        // A panic may have come between two changes that belong together.
-        if !std::thread::panicking() {
-            let _ = self.commit();
+/// Repeats an attempt that a writer has spoiled.
+fn retry_changed<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 0..RETRIES {
+        match attempt() {
+            Err(error) if error.kind() == ErrorKind::Changed => pause(),
+            settled => return settled,
         }
     }
+    attempt()
+}
+
+/// Lets a writer come to the end of its commit.
+fn pause() {
+    #[cfg(any(unix, windows))]
+    std::thread::sleep(std::time::Duration::from_millis(1));
 }
 
 impl Body {

@@ -1,5 +1,6 @@
 //! `__attrs__`: the user's values, a JSON object. bcolz needs the file, we do not.
 
+use super::home::Home;
 use super::sizes::{line, object};
 use crate::error::Result;
 use crate::wire::json::Json;
@@ -52,9 +53,28 @@ impl Attrs {
         old
     }
 
-    /// Whether the file is not what it should be.
-    pub(crate) fn is_changed(&self) -> bool {
-        self.changed
+    /// Writes changed values beside the file, so that there is room for them.
+    pub(crate) fn prepare(&self, home: &Home) -> Result<()> {
+        match self.changed {
+            true => home.write_aside(home.root()?.as_ref(), FILE, self.write().as_bytes()),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes the prepared values those of the file.
+    pub(crate) fn publish(&mut self, home: &Home) -> Result<()> {
+        if self.changed {
+            home.publish(home.root()?.as_ref(), FILE)?;
+            self.changed = false;
+        }
+        Ok(())
+    }
+
+    /// Gives up what was prepared.
+    pub(crate) fn cancel(&self, home: &Home) {
+        if let (true, Ok(root)) = (self.changed, home.root()) {
+            home.forget_aside(root.as_ref(), FILE);
+        }
     }
 
     /// The file is written.
@@ -72,9 +92,9 @@ mod tests {
         let text = "{\"x\": NaN, \"big\": 1180591620717411303424, \"\\u00e9\": [1, -Infinity]}\n";
         let mut attrs = Attrs::parse(Some(text)).unwrap();
         assert_eq!(attrs.write(), text);
-        assert!(!attrs.is_changed());
+        assert!(!attrs.changed);
         attrs.set("y", Json::Bool(true)).unwrap();
-        assert!(attrs.is_changed());
+        assert!(attrs.changed);
         assert_eq!(attrs.remove("x"), Some(Json::Number("NaN".to_owned())));
         assert_eq!(attrs.remove("x"), None);
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Dir, ReadAt, WriteAt};
+use crate::store::{Dir, ReadAt, WriteAt, last_sync};
 
 /// What a small file takes at most on the first read.
 const FIRST_READ: usize = 4096;
@@ -125,36 +125,75 @@ impl Home {
         file: &str,
         content: &(impl AsRef<[u8]> + ?Sized),
     ) -> Result<()> {
-        let temporary = format!(".{file}.b2new");
-        let written = self
-            .write_new(dir, &temporary, content.as_ref())
-            .and_then(|()| dir.rename(&temporary, file));
-        if let Err(error) = written {
-            let _ = dir.remove(&temporary);
-            return Err(error);
-        }
-        self.sync(dir)
+        self.write_aside(dir, file, content.as_ref())?;
+        self.publish(dir, file)
     }
 
-    /// Gives `sizes` this text in one step. A writer that does so `often` leaves blanks behind the text, and
-    /// writes the next one over it: a write inside of one sector happens as a whole or not at all. The blanks
-    /// stay, since a file that is cut may after a power cut have its old length and zeros at its end.
-    pub(crate) fn write_sizes(&self, text: &str, often: bool) -> Result<()> {
-        let (meta, room) = (self.meta()?, self.room.swap(0, Ordering::AcqRel));
+    /// Writes what is to become the content of a file, under another name.
+    pub(crate) fn write_aside(&self, dir: &dyn Dir, file: &str, content: &[u8]) -> Result<()> {
+        let aside = aside(file);
+        let written = create_private(dir, &aside)
+            .and_then(|store| store.write_at(0, content).and_then(|()| self.sync_file(&*store)));
+        written.inspect_err(|_| drop(dir.remove(&aside)))
+    }
+
+    /// Makes what was written aside the content of a file, in one step.
+    pub(crate) fn publish(&self, dir: &dyn Dir, file: &str) -> Result<()> {
+        let aside = aside(file);
+        dir.publish(&aside, file).inspect_err(|_| drop(dir.remove(&aside)))?;
+        last_sync(self.sync(dir))
+    }
+
+    /// Removes what was written aside and is not wanted any more.
+    pub(crate) fn forget_aside(&self, dir: &dyn Dir, file: &str) {
+        let _ = dir.remove(&aside(file));
+    }
+
+    /// Writes what makes `text` the content of `sizes`. A writer that does so `often` leaves blanks at the
+    /// end of the text, and writes the next one over it: a write inside of one sector happens as a whole
+    /// or not at all. The blanks stay, since a file that is cut may after a power cut have its old length
+    /// and zeros at its end.
+    pub(super) fn prepare_sizes(&self, text: &str, often: bool) -> Result<PreparedSizes> {
+        let room = self.room.load(Ordering::Acquire);
         if text.len() <= room {
-            let file = meta.edit(SIZES)?;
-            file.write_at(0, format!("{text:room$}").as_bytes())?;
-            self.sync_file(file.as_ref())?;
-            self.room.store(room, Ordering::Release);
-            return Ok(());
+            return Ok(PreparedSizes::Over(format!("{text:room$}")));
         }
         let wanted = text.len() + ROOM;
         if !often || wanted > SECTOR {
-            return self.replace(meta, SIZES, text);
+            self.write_aside(self.meta()?, SIZES, text.as_bytes())?;
+            return Ok(PreparedSizes::Aside { room: 0 });
         }
-        self.replace(meta, SIZES, &format!("{text:wanted$}"))?;
-        self.room.store(wanted, Ordering::Release);
+        self.write_aside(self.meta()?, SIZES, format!("{text:wanted$}").as_bytes())?;
+        Ok(PreparedSizes::Aside { room: wanted })
+    }
+
+    /// Makes what was prepared the content of `sizes`.
+    pub(super) fn place_sizes(&self, prepared: PreparedSizes) -> Result<()> {
+        let (meta, room) = (self.meta()?, self.room.swap(0, Ordering::AcqRel));
+        let room = match prepared {
+            PreparedSizes::Aside { room } => {
+                self.publish(meta, SIZES)?;
+                room
+            }
+            PreparedSizes::Over(text) => {
+                let file = meta.edit(SIZES)?;
+                let mut old = vec![0; text.len()];
+                file.read_exact_at(0, &mut old)?;
+                // A write that stops half-way must not leave half of the new length.
+                file.write_at(0, text.as_bytes()).inspect_err(|_| drop(file.write_at(0, &old)))?;
+                last_sync(self.sync_file(file.as_ref()))?;
+                room
+            }
+        };
+        self.room.store(room, Ordering::Release);
         Ok(())
+    }
+
+    /// Removes what was prepared and is not wanted any more.
+    pub(super) fn forget_sizes(&self, prepared: &PreparedSizes) {
+        if let (PreparedSizes::Aside { .. }, Ok(meta)) = (prepared, self.meta()) {
+            self.forget_aside(meta, SIZES);
+        }
     }
 
     /// Writes a file where nobody looks yet. What has its name was left by a writer that was stopped.
@@ -187,6 +226,15 @@ impl Home {
     }
 }
 
+/// The next content of `sizes`, for which there is room on the disk.
+#[derive(Debug)]
+pub(super) enum PreparedSizes {
+    /// In a file beside it. It has `room` bytes if it has blanks at its end, else 0.
+    Aside { room: usize },
+    /// To be written over the present one, which is as long.
+    Over(String),
+}
+
 /// What is no regular file or folder where one must be is damage, not a mistake of the caller.
 pub(super) fn as_damage(error: Error) -> Error {
     match error.kind() {
@@ -201,6 +249,19 @@ pub(super) fn create(dir: &dyn Dir, file: &str) -> Result<Arc<dyn WriteAt>> {
         Ok(()) => dir.create(file),
         Err(_) => Err(error),
     })
+}
+
+/// The same for a file that only its owner may read until it is published.
+pub(super) fn create_private(dir: &dyn Dir, file: &str) -> Result<Arc<dyn WriteAt>> {
+    dir.create_private(file).or_else(|error| match dir.remove(file) {
+        Ok(()) => dir.create_private(file),
+        Err(_) => Err(error),
+    })
+}
+
+/// Where the next content of a file is written.
+fn aside(file: &str) -> String {
+    format!(".{file}.b2new")
 }
 
 fn opened(dir: &dyn Dir, file: &str) -> Result<Option<Arc<dyn ReadAt>>> {
@@ -263,22 +324,25 @@ mod tests {
         dir.create_folder("meta").unwrap();
         let meta = home.meta().unwrap();
         let content = || home.need(meta, SIZES, 1000).unwrap();
-        home.write_sizes("{1}\n", false).unwrap();
+        let write_sizes = |text: &str, often: bool| {
+            home.place_sizes(home.prepare_sizes(text, often).unwrap()).unwrap();
+        };
+        write_sizes("{1}\n", false);
         assert_eq!(content(), "{1}\n");
-        home.write_sizes("{22}\n", true).unwrap();
+        write_sizes("{22}\n", true);
         let opened = meta.open(SIZES).unwrap();
         for text in ["{333}\n", "{4}\n"] {
-            home.write_sizes(text, true).unwrap();
+            write_sizes(text, true);
             assert_eq!((content().trim_end(), content().len()), (text.trim_end(), 5 + ROOM));
             assert_eq!(home.read_sizes(meta, 1000).unwrap(), content());
             // Who has it open sees the same file.
             assert_eq!(text_of(opened.as_ref(), 1000).unwrap(), content());
         }
-        home.write_sizes(&"5".repeat(80), true).unwrap();
+        write_sizes(&"5".repeat(80), true);
         assert_eq!(content().trim_end(), "5".repeat(80));
-        home.write_sizes("{6}\n", false).unwrap();
+        write_sizes("{6}\n", false);
         assert_eq!((content().trim_end(), content().len()), ("{6}", 80 + ROOM));
-        home.write_sizes(&"7".repeat(SECTOR), true).unwrap();
+        write_sizes(&"7".repeat(SECTOR), true);
         assert_eq!(content(), "7".repeat(SECTOR));
         assert_eq!(meta.names().unwrap(), [SIZES]);
     }

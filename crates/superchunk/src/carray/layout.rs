@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chunk_file::{HEADER, HEADER_LEN, check_header, chunk_name};
 use super::geometry::Geometry;
-use super::home::{Home, as_damage, create};
+use super::home::{Home, as_damage, create, create_private};
 use super::sizes::Sizes;
 use super::staged::{Control, Staged};
 use crate::container::{self, ChunkSize, Contents, Entry, Layout, Params, Rules};
@@ -61,9 +61,11 @@ struct Writer {
     poisoned: bool,
 }
 
+const PENDING_PREFIX: &str = ".b2new.";
+
 /// The names of chunks that wait begin like this; those of a writer of some rows tell which.
 fn pending_prefix(shard: Option<u64>) -> String {
-    shard.map_or(".b2new.".to_owned(), |first| format!(".b2new.{first}."))
+    shard.map_or(PENDING_PREFIX.to_owned(), |first| format!("{PENDING_PREFIX}{first}."))
 }
 
 impl Carray {
@@ -81,6 +83,7 @@ impl Carray {
         let last = Mutex::default();
         let this = Self { home, control, sizes, geometry, params, writer, shard, last };
         if writable {
+            this.home.meta()?.take_as_model("storage")?;
             this.remove_debris()?;
         }
         Ok(this)
@@ -144,7 +147,9 @@ impl Carray {
 
     fn write_file(&self, name: &str, content: &[u8]) -> Result<()> {
         let data = self.home.data()?;
-        let file = create(data, name)?;
+        // What is to take the place of another file must not be read by more people.
+        let is_pending = name.starts_with(PENDING_PREFIX);
+        let file = if is_pending { create_private(data, name)? } else { create(data, name)? };
         let written =
             file.write_at(0, &HEADER).and_then(|()| file.write_at(HEADER_LEN as u64, content));
         if written.is_err() {
@@ -256,7 +261,7 @@ impl Carray {
         let (shorter, placed): (Vec<_>, Vec<_>) =
             named.into_iter().partition(|(_, number)| has(*number) < self.needed(*number));
         for (name, number) in &placed {
-            data.rename(name, &chunk_name(*number))?;
+            data.publish(name, &chunk_name(*number))?;
         }
         if !placed.is_empty() || !beyond.is_empty() {
             self.home.sync(data)?;
@@ -266,8 +271,6 @@ impl Carray {
         let moved = !placed.is_empty() || !shorter.is_empty() || !beyond.is_empty();
         let (mut cbytes, mut often) = (0, false);
         if let Some(writer) = &mut self.writer {
-            // From here on the new length may be on the disk, whatever fails.
-            writer.beyond.clear();
             cbytes = writer.cbytes;
             let is_full = contents.nbytes.is_multiple_of(self.geometry.chunk_size as u64);
             often = writer.loose.committed(moved || !doomed.is_empty(), !is_full);
@@ -280,17 +283,29 @@ impl Carray {
             shorter,
             doomed,
             often,
+            prepared: None,
         })
     }
 
     fn commit_chunks(&mut self, contents: &mut Contents) -> Result<()> {
-        let staged = self.place(contents)?;
-        self.sizes = staged.sizes.clone();
-        self.geometry.rows = staged.sizes.rows;
-        match self.control.is_deferring() {
-            true => self.control.stage(staged),
-            false => staged.finish(&self.home)?,
+        let mut staged = self.place(contents)?;
+        let (sizes, rows) = (staged.sizes.clone(), staged.sizes.rows);
+        let finished = match self.control.is_deferring() {
+            true => {
+                self.control.stage(staged);
+                Ok(())
+            }
+            false => staged.prepare(&self.home).and_then(|()| staged.finish(&self.home)),
+        };
+        let is_in_place = match &finished {
+            Ok(()) => true,
+            Err(error) => error.kind() == ErrorKind::DurabilityUnknown,
+        };
+        if let Some(writer) = self.writer.as_mut().filter(|_| is_in_place) {
+            writer.beyond.clear();
         }
+        finished?;
+        (self.sizes, self.geometry.rows) = (sizes, rows);
         if let Some(writer) = &mut self.writer {
             (writer.pending, writer.free) = (BTreeSet::new(), Vec::new());
         }
@@ -388,6 +403,16 @@ impl Layout for Carray {
         committed
     }
 
+    fn discard(&mut self) {
+        let Some(writer) = self.writer.as_mut() else { return };
+        let (pending, beyond) =
+            (std::mem::take(&mut writer.pending), std::mem::take(&mut writer.beyond));
+        let pending = pending.into_iter().map(|number| self.pending_name(number));
+        for name in pending.chain(beyond.into_iter().map(chunk_name)) {
+            let _ = self.home.data().and_then(|data| data.remove(&name));
+        }
+    }
+
     fn refresh(&mut self) -> Result<Option<Contents>> {
         self.forget_files();
         if self.writer.is_some() {
@@ -415,15 +440,5 @@ impl Layout for Carray {
 
     fn name(&self) -> String {
         self.home.name().to_owned()
-    }
-}
-
-impl Drop for Carray {
-    fn drop(&mut self) {
-        let Some(writer) = &self.writer else { return };
-        let pending = writer.pending.iter().map(|number| self.pending_name(*number));
-        for name in pending.chain(writer.beyond.iter().map(|number| chunk_name(*number))) {
-            let _ = self.home.data().and_then(|data| data.remove(&name));
-        }
     }
 }

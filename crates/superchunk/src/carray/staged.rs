@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::chunk_file::chunk_name;
-use super::home::Home;
+use super::home::{Home, PreparedSizes};
 use super::sizes::Sizes;
 use super::watch::Watch;
 use crate::error::Result;
@@ -33,6 +33,8 @@ pub(crate) struct Staged {
     pub(super) doomed: std::ops::Range<u64>,
     /// Whether its writer commits often.
     pub(super) often: bool,
+    /// What was written to change the length.
+    pub(super) prepared: Option<PreparedSizes>,
 }
 
 impl Control {
@@ -66,23 +68,40 @@ impl Control {
 }
 
 impl Staged {
-    /// Writes the length. A crash before or after leaves a carray that can be read.
-    pub(crate) fn finish(self, home: &Home) -> Result<()> {
-        if self.keeps_length {
-            return Ok(());
+    /// Claims the space that the new length takes. What fails here leaves the old length.
+    pub(crate) fn prepare(&mut self, home: &Home) -> Result<()> {
+        if !self.keeps_length {
+            self.prepared = Some(home.prepare_sizes(&self.sizes.write(), self.often)?);
         }
-        home.write_sizes(&self.sizes.write(), self.often)?;
+        Ok(())
+    }
+
+    /// Gives up what was prepared.
+    pub(crate) fn cancel(&self, home: &Home) {
+        if let Some(prepared) = &self.prepared {
+            home.forget_sizes(prepared);
+        }
+    }
+
+    /// Makes the prepared length the one that everybody sees.
+    pub(crate) fn finish(self, home: &Home) -> Result<()> {
+        let Some(prepared) = self.prepared else { return Ok(()) };
+        home.place_sizes(prepared)?;
         if self.shorter.is_empty() && self.doomed.is_empty() {
             return Ok(());
         }
-        let data = home.data()?;
+        // Of a chunk that is too long only the rows that the length covers count, and files with higher
+        // numbers are ignored: what stays does no harm.
+        let Ok(data) = home.data() else { return Ok(()) };
         for (temporary, number) in &self.shorter {
-            data.rename(temporary, &chunk_name(*number))?;
+            if data.publish(temporary, &chunk_name(*number)).is_err() {
+                let _ = data.remove(temporary);
+            }
         }
         for number in self.doomed.rev() {
-            // A file that stays is ignored like all with such numbers.
             let _ = data.remove(&chunk_name(number));
         }
-        home.sync(data)
+        let _ = home.sync(data);
+        Ok(())
     }
 }

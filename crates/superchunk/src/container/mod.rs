@@ -207,6 +207,14 @@ pub(crate) trait Layout: Send + Sync {
         Ok(())
     }
 
+    /// Removes what was written since the last commit.
+    fn discard(&mut self) {}
+
+    /// Removes what writers that were stopped have left where the container is kept; returns the names.
+    fn remove_leftovers(&mut self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// What another writer has made of the container, if it has changed.
     fn refresh(&mut self) -> Result<Option<Contents>> {
         Ok(None)

@@ -4,22 +4,22 @@
 //! to free space; when they are on the disk, one write of the header's changed bytes makes them the
 //! frame. Readers of any age find the old state until then and the new one after.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::dialect::Dialect;
 use super::header::Header;
 use super::home::{self, Setup};
-use super::lock::{Lock, changed};
+use super::lock::{Lock, changed, overtaken};
 use super::opener::Frame;
 use super::plan::{self, Plan};
 use super::space::Space;
 use super::version::{Version, read_frame, read_frame_patiently};
+use super::writer::{Writer, changed_range};
 use super::{Kind, holes, index};
 use crate::container::{self, Contents, Entry, Integrity, Layout};
 use crate::container::{SUFFIX, append_suffix, compare_hash, stated_hash};
 use crate::error::{Error, Result};
-use crate::store::{Home, ReadAt, WriteAt};
+use crate::store::{Home, ReadAt, WriteAt, last_sync};
 
 /// What a disk writes in one piece: a header change inside of it cannot be torn.
 const SECTOR: usize = 512;
@@ -39,19 +39,6 @@ pub(crate) struct Contiguous {
     writer: Option<Writer>,
 }
 
-struct Writer {
-    file: Arc<dyn WriteAt>,
-    space: Space,
-    /// Several entries share a chunk: then no chunk can be freed.
-    shared: bool,
-    /// A sync failed: nobody knows what is on the disk.
-    poisoned: bool,
-    committed: bool,
-    /// Whether the name of the file is known to be on the disk. Who made it or changed it may have
-    /// ended before it was.
-    named: bool,
-}
-
 impl Contiguous {
     /// Opens the frame of `store` for reading.
     pub(crate) fn open(
@@ -60,7 +47,7 @@ impl Contiguous {
         name: String,
         setup: Setup,
     ) -> Result<(Self, Contents)> {
-        let mut lock = Lock::new(&setup);
+        let mut lock = Lock::of_reader(&setup);
         let guard = lock.shared()?;
         let frame = read_frame(store.as_ref(), Kind::Contiguous, &setup)?;
         lock.saw(&guard);
@@ -70,16 +57,22 @@ impl Contiguous {
 
     /// Opens the frame of `file` for reading and writing, and keeps other writers out.
     pub(crate) fn edit(
-        file: Arc<dyn WriteAt>,
+        mut file: Arc<dyn WriteAt>,
         home: Option<Home>,
         name: String,
         setup: Setup,
     ) -> Result<(Self, Contents)> {
-        let mut lock = Lock::new(&setup);
-        if !lock.is_shared_with_peers() {
+        let mut lock = Lock::of_writer(&setup);
+        if lock.is_of_frame() {
             file.lock()?;
         }
         let guard = lock.shared()?;
+        if let Some(home) = home.as_ref().filter(|_| !lock.is_of_frame())
+            && !home.is_named(file.as_ref())?
+        {
+            // Another writer has replaced it before this one had the lock.
+            file = home.edit()?;
+        }
         let frame = read_frame(file.as_ref(), Kind::Contiguous, &setup)?;
         lock.saw(&guard);
         drop(guard);
@@ -106,8 +99,8 @@ impl Contiguous {
         contents: &Contents,
         dialect: Dialect,
     ) -> Result<Self> {
-        let lock = Lock::new(&setup);
-        if !lock.is_shared_with_peers() {
+        let lock = Lock::of_maker(&setup);
+        if lock.is_of_frame() {
             file.lock()?;
         }
         let sealed = setup.sealed && dialect == Dialect::Modern;
@@ -120,14 +113,7 @@ impl Contiguous {
             header: Header::of(contents, dialect, Kind::Contiguous),
             version: Version::default(),
             integrity: if sealed { Integrity::Sealed } else { Integrity::None },
-            writer: Some(Writer {
-                file,
-                space: Space::default(),
-                shared: false,
-                poisoned: false,
-                committed: false,
-                named: false,
-            }),
+            writer: Some(Writer::of_new(file)),
         };
         frame.settle_header_len(contents)?;
         Ok(frame)
@@ -161,6 +147,16 @@ impl Contiguous {
     /// again.
     fn check_unchanged(&self) -> Result<()> {
         if self.version.is_in(self.store.as_ref())? { Ok(()) } else { Err(changed()) }
+    }
+
+    /// Takes a lock file that has appeared since the change began, and makes sure that nobody has
+    /// written to the frame meanwhile.
+    fn check_not_overtaken(&mut self) -> Result<()> {
+        let committed = self.writer.as_ref().is_some_and(|writer| writer.committed);
+        if self.lock.exclusive()? && committed && !self.version.is_in(self.store.as_ref())? {
+            return Err(overtaken());
+        }
+        Ok(())
     }
 
     fn is_sealed(&self) -> bool {
@@ -197,18 +193,18 @@ impl Contiguous {
         header.cbytes = at - header_len;
         let (head, tail) = plan::finish(&mut header, &contents.vlmetalayers, index, sealed)?;
         writer.file.write_at(at, &tail)?;
-        let old = std::mem::take(&mut self.version);
+        let old = self.version.head.clone();
         let home = self.home.clone();
         let writer = self.writer()?;
         let unsafe_name = home.filter(|_| !writer.named);
-        let written = setup.sync(writer.file.as_ref()).and_then(|()| {
-            let changed = changed_range(&old.head, &head);
-            let bytes = head.get(changed.clone()).unwrap_or_default();
-            writer.file.write_at(changed.start as u64, bytes)?;
-            setup.sync(writer.file.as_ref())?;
-            unsafe_name.map_or(Ok(()), |home| setup.sync_names(home.dir.as_ref()))
+        let synced = setup.sync(writer.file.as_ref());
+        let written = synced.and_then(|()| writer.write_header(&old, &head));
+        let saved = written.and_then(|()| {
+            last_sync(setup.sync(writer.file.as_ref()).and_then(|()| {
+                unsafe_name.map_or(Ok(()), |home| setup.sync_names(home.dir.as_ref()))
+            }))
         });
-        if let Err(error) = written {
+        if let Err(error) = saved {
             writer.poisoned = true;
             return Err(error);
         }
@@ -239,25 +235,23 @@ impl Contiguous {
             ));
         };
         self.writer()?;
-        let temporary = home.temporary();
-        let _ = home.dir.remove(&temporary);
-        let file = home.dir.create(&temporary)?;
         let mut lost = false;
-        let written = self.write_compact(contents, file.as_ref()).and_then(|plan| {
-            self.setup.sync(file.as_ref()).inspect_err(|_| lost = true)?;
-            if !self.lock.is_shared_with_peers() {
-                file.lock()?;
-            }
-            home.dir.rename(&temporary, &home.name)?;
+        let replaced = home.replace(|file| {
+            let plan = self.write_compact(contents, file)?;
+            self.setup.sync(file).inspect_err(|_| lost = true)?;
             Ok(plan)
         });
-        let named = match &written {
-            Ok(_) => self.setup.sync_names(home.dir.as_ref()),
+        let named = match &replaced {
+            Ok(_) => last_sync(self.setup.sync_names(home.dir.as_ref())),
             Err(_) => Ok(()),
         };
+        let is_of_frame = self.lock.is_of_frame();
         let writer = self.writer()?;
         writer.poisoned = lost || named.is_err();
-        let plan = written.inspect_err(|_| drop(home.dir.remove(&temporary)))?;
+        let (file, plan) = replaced?;
+        if !is_of_frame {
+            file.unlock();
+        }
         let start = plan.tail_start();
         let tail = start..start + plan.tail.len() as u64;
         writer.file = file.clone();
@@ -300,15 +294,6 @@ impl Contiguous {
     fn stored_chunk_len(&self, entry: Entry) -> Result<Option<usize>> {
         let Some(slot) = entry.stored_slot() else { return Ok(None) };
         holes::chunk_len(self.store.as_ref(), self.header.header_len.saturating_add(slot)).map(Some)
-    }
-}
-
-impl Writer {
-    fn new(file: Arc<dyn WriteAt>, frame: &Frame) -> Result<Self> {
-        let map =
-            holes::find(file.as_ref(), &frame.contents.entries, &frame.header, frame.integrity);
-        let space = Space::new(map.live_end, frame.tail.clone(), map.holes);
-        Ok(Self { file, space, shared: map.shared, poisoned: false, committed: true, named: false })
     }
 }
 
@@ -388,32 +373,49 @@ impl Layout for Contiguous {
     }
 
     fn commit(&mut self, contents: &mut Contents) -> Result<()> {
-        let committed = match self.needs_new_file(contents)? {
-            true => self.replace(contents),
-            false => self.commit_at(contents, false),
-        };
+        let committed =
+            self.check_not_overtaken().and_then(|()| match self.needs_new_file(contents)? {
+                true => self.replace(contents),
+                false => self.commit_at(contents, false),
+            });
         self.lock.release();
         committed
     }
 
     fn compact(&mut self, contents: &mut Contents) -> Result<()> {
-        let replaced = self.replace(contents);
+        let replaced = self.check_not_overtaken().and_then(|()| self.replace(contents));
         self.lock.release();
         replaced
     }
 
-    fn close(&mut self, contents: &mut Contents) -> Result<()> {
-        let empty = contents.entries.is_empty();
-        let writer = self.writer()?;
-        if !empty && writer.committed && writer.space.is_loose() {
-            self.commit_at(contents, true)?;
-        }
-        let frame_len = self.header.frame_len;
-        let writer = self.writer()?;
-        if writer.committed && writer.file.len()? > frame_len {
-            writer.file.set_len(frame_len)?;
+    fn discard(&mut self) {
+        let (frame_len, home) = (self.header.frame_len, self.home.as_ref());
+        let is_longer = |writer: &Writer| writer.file.len().is_ok_and(|len| len > frame_len);
+        match &self.writer {
+            // What was written behind the frame is nobody's.
+            Some(writer) if writer.committed && !writer.poisoned && is_longer(writer) => {
+                let _ = writer.file.set_len(frame_len);
+            }
+            // A file that never became a frame.
+            Some(writer) if !writer.committed => {
+                let _ = home.map(|home| home.dir.remove(&home.name));
+            }
+            _ => {}
         }
         self.lock.release();
+    }
+
+    fn close(&mut self, contents: &mut Contents) -> Result<()> {
+        let is_loose = !contents.entries.is_empty()
+            && self
+                .writer
+                .as_ref()
+                .is_some_and(|writer| writer.committed && writer.space.is_loose());
+        if is_loose {
+            // All changes are committed: a frame that stays longer than it could be is no failure.
+            let _ = self.commit_at(contents, true);
+        }
+        self.discard();
         Ok(())
     }
 
@@ -432,8 +434,13 @@ impl Layout for Contiguous {
         if frame.version == self.version {
             return Ok(None);
         }
+        let is_of_frame = self.lock.is_of_frame();
         if let (Some(writer), Some(home)) = (&mut self.writer, &self.home) {
-            *writer = Writer::new(home.edit()?, &frame)?;
+            let file = home.edit()?;
+            if is_of_frame && !home.is_named(writer.file.as_ref())? {
+                file.lock()?;
+            }
+            *writer = Writer::new(file, &frame)?;
         }
         self.store = store;
         self.header = frame.header;
@@ -453,15 +460,4 @@ impl Layout for Contiguous {
     fn name(&self) -> String {
         self.name.clone()
     }
-}
-
-/// The bytes in which two headers differ, from the first to the last.
-fn changed_range(old: &[u8], new: &[u8]) -> Range<usize> {
-    if old.len() != new.len() {
-        return 0..new.len();
-    }
-    let differs = |(one, other): (&u8, &u8)| one != other;
-    let first = old.iter().zip(new).position(differs).unwrap_or(new.len());
-    let last = old.iter().zip(new).rposition(differs).map_or(first, |last| last + 1);
-    first..last
 }

@@ -1,6 +1,7 @@
 //! How a frame is to be treated where it lives.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::{Durability, Locking};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +18,9 @@ pub(crate) struct Setup {
     /// Whether a fingerprint that does not match is to be ignored.
     pub(crate) trusting: bool,
     pub(crate) locking: Locking,
+    /// How long to wait for other writers; `None` is not at all for those of this library, and as long
+    /// as it takes for the lock file.
+    pub(crate) wait: Option<Duration>,
     /// Whether every read makes sure that the frame has not changed.
     pub(crate) following: bool,
     /// Where the frame is, to find its lock file; empty where there can be none.
@@ -35,8 +39,8 @@ impl Setup {
     }
 }
 
-/// What a writer says after a sync has failed: nobody knows what is on the disk.
+/// What a writer says after a commit has failed: nobody knows what is on the disk.
 pub(super) fn poisoned() -> Error {
-    let words = "an earlier commit failed half-way: open the frame again, it has its old state";
+    let words = "an earlier commit failed: open the frame again to see what is left";
     Error::new(ErrorKind::Io, words)
 }

@@ -24,8 +24,11 @@ mod space;
 mod sparse;
 mod trailer;
 mod version;
+mod writer;
 
 pub use dialect::Dialect;
+#[cfg(any(unix, windows))]
+pub use lock::create_lock_file;
 pub use opener::{Frame, Located, Opener, Step};
 
 pub(crate) use contiguous::Contiguous;
@@ -63,10 +66,12 @@ pub enum Durability {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Locking {
-    /// Other writers of this library, from opening to closing. Readers are not kept out: they see the
-    /// old state or the new one.
+    /// Other writers of this library, from opening to closing, and everyone who uses C-Blosc2's lock
+    /// file if that exists. Readers are not kept out: they see the old state or the new one.
     #[default]
     Writers,
+    /// The same, and readers take the lock file, too, if it exists.
+    Existing,
     /// Everyone who uses C-Blosc2's lock file: readers and writers wait for each other, for the length
     /// of an operation, and a change lasts until its commit. Use it where C-Blosc2 writes too.
     Sidecar,

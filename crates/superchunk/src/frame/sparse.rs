@@ -9,14 +9,14 @@ use std::sync::Arc;
 use super::dialect::Dialect;
 use super::header::Header;
 use super::home::{self, Setup};
-use super::lock::{Lock, changed};
+use super::lock::{Lock, changed, overtaken};
 use super::opener::Frame;
 use super::version::{Version, read_frame};
 use super::{Kind, LAYERS, index, plan, seal};
 use crate::container::{self, Contents, Entry, Integrity, Layer, Layout, chunk_hash, compare_hash};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::store::{Dir, Home};
+use crate::store::{Dir, Home, is_temporary_of, last_sync};
 use crate::wire::msgpack::Value;
 
 /// The name of the index file.
@@ -69,8 +69,17 @@ pub(crate) fn chunk_id(name: &str) -> Option<u64> {
 impl Sparse {
     /// Opens the frame of a folder for reading.
     pub(crate) fn open(dir: Arc<dyn Dir>, name: String, setup: Setup) -> Result<(Self, Contents)> {
+        let lock = Lock::of_reader(&setup);
+        Self::opened(dir, name, setup, lock)
+    }
+
+    fn opened(
+        dir: Arc<dyn Dir>,
+        name: String,
+        setup: Setup,
+        mut lock: Lock,
+    ) -> Result<(Self, Contents)> {
         let home = Home { dir, name: INDEX.to_owned() };
-        let mut lock = Lock::new(&setup);
         let guard = lock.shared()?;
         let frame = read_index(&home, &setup)?;
         lock.saw(&guard);
@@ -85,10 +94,12 @@ impl Sparse {
 
     /// Opens the frame of a folder for reading and writing, and keeps other writers out.
     pub(crate) fn edit(dir: Arc<dyn Dir>, name: String, setup: Setup) -> Result<(Self, Contents)> {
-        if !Lock::new(&setup).is_shared_with_peers() {
+        let lock = Lock::of_writer(&setup);
+        if lock.is_of_frame() {
             dir.lock()?;
         }
-        let (mut frame, contents) = Self::open(dir, name, setup)?;
+        let (mut frame, contents) = Self::opened(dir, name, setup, lock)?;
+        frame.home.dir.take_as_model(INDEX)?;
         frame.writer = Some(frame.new_writer(&contents)?);
         Ok((frame, contents))
     }
@@ -100,8 +111,8 @@ impl Sparse {
         setup: Setup,
         contents: &Contents,
     ) -> Result<Self> {
-        let lock = Lock::new(&setup);
-        if !lock.is_shared_with_peers() {
+        let lock = Lock::of_maker(&setup);
+        if lock.is_of_frame() {
             dir.lock()?;
         }
         let integrity = if setup.sealed { Integrity::Sealed } else { Integrity::None };
@@ -161,22 +172,49 @@ impl Sparse {
         }
         let index = index::to_bytes(&contents.entries)?;
         let (head, tail) = plan::finish(&mut header, &layers, index, sealed)?;
-        let temporary = self.home.temporary();
-        let dir = self.home.dir.clone();
-        let _ = dir.remove(&temporary);
-        let file = dir.create(&temporary)?;
-        let written = file.write_at(0, &head).and_then(|()| {
+        self.home.replace(|file| {
+            file.write_at(0, &head)?;
             file.write_at(head.len() as u64, &tail)?;
-            self.setup.sync(file.as_ref())?;
-            dir.rename(&temporary, &self.home.name)
-        });
-        if let Err(error) = written {
-            let _ = dir.remove(&temporary);
-            return Err(error);
-        }
+            self.setup.sync(file)
+        })?;
         self.version = Version::new(head, &tail, header.frame_len);
         self.header = header;
-        self.setup.sync_names(dir.as_ref())
+        last_sync(self.setup.sync_names(self.home.dir.as_ref()))
+    }
+
+    /// Makes the chunks on the disk those of the frame.
+    fn commit_index(&mut self, contents: &mut Contents) -> Result<()> {
+        if self.lock.exclusive()? && !self.version.is_in(self.home.open()?.as_ref())? {
+            return Err(overtaken());
+        }
+        self.renumber(contents)?;
+        let (setup, dir) = (self.setup.clone(), self.home.dir.clone());
+        let writer = self.writer()?;
+        let committed = writer.fresh.iter().try_for_each(|id| match setup.durability {
+            super::Durability::Full => dir.edit(&chunk_name(*id))?.sync(),
+            super::Durability::Process => Ok(()),
+        });
+        let committed = committed.and_then(|()| setup.sync_names(dir.as_ref()));
+        if let Err(error) = committed.and_then(|()| self.write_index(contents)) {
+            let writer = self.writer()?;
+            writer.poisoned = true;
+            if error.kind() == ErrorKind::DurabilityUnknown {
+                writer.fresh.clear();
+            }
+            return Err(error);
+        }
+        let writer = self.writer()?;
+        writer.fresh.clear();
+        let doomed: Vec<u64> = std::mem::take(&mut writer.doomed);
+        for id in doomed {
+            // A file that stays is debris for the next writer.
+            let _ = dir.remove(&chunk_name(id));
+            let writer = self.writer()?;
+            writer.used.remove(&id);
+            writer.lowest = writer.lowest.min(id);
+            self.hashes.remove(&id);
+        }
+        Ok(())
     }
 
     fn hash_layer(&self, entries: &[Entry]) -> Result<Layer> {
@@ -279,36 +317,31 @@ impl Layout for Sparse {
     }
 
     fn commit(&mut self, contents: &mut Contents) -> Result<()> {
-        self.renumber(contents)?;
-        let (setup, dir) = (self.setup.clone(), self.home.dir.clone());
-        let writer = self.writer()?;
-        let fresh = std::mem::take(&mut writer.fresh);
-        let committed = fresh.iter().try_for_each(|id| match setup.durability {
-            super::Durability::Full => dir.edit(&chunk_name(*id))?.sync(),
-            super::Durability::Process => Ok(()),
-        });
-        let committed = committed.and_then(|()| setup.sync_names(dir.as_ref()));
-        if let Err(error) = committed.and_then(|()| self.write_index(contents)) {
-            self.writer()?.poisoned = true;
-            return Err(error);
-        }
-        let writer = self.writer()?;
-        let doomed: Vec<u64> = std::mem::take(&mut writer.doomed);
-        for id in doomed {
-            // A file that stays is debris for the next writer.
-            let _ = dir.remove(&chunk_name(id));
-            let writer = self.writer()?;
-            writer.used.remove(&id);
-            writer.lowest = writer.lowest.min(id);
-            self.hashes.remove(&id);
-        }
+        let committed = self.commit_index(contents);
         self.lock.release();
-        Ok(())
+        committed
     }
 
     fn close(&mut self, _contents: &mut Contents) -> Result<()> {
         self.lock.release();
         Ok(())
+    }
+
+    fn discard(&mut self) {
+        let fresh = self.writer.as_mut().map(|writer| std::mem::take(&mut writer.fresh));
+        for id in fresh.into_iter().flatten() {
+            let _ = self.home.dir.remove(&chunk_name(id));
+        }
+        self.lock.release();
+    }
+    fn remove_leftovers(&mut self) -> Result<Vec<String>> {
+        let dir = self.home.dir.clone();
+        let doomed = std::mem::take(&mut self.writer()?.doomed);
+        let temporary = |name: &String| is_temporary_of(name, INDEX);
+        let names = dir.names()?.into_iter().filter(temporary);
+        let removed: Vec<String> = doomed.into_iter().map(chunk_name).chain(names).collect();
+        removed.iter().try_for_each(|name| dir.remove(name))?;
+        Ok(removed)
     }
 
     fn refresh(&mut self) -> Result<Option<Contents>> {

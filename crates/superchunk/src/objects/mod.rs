@@ -244,14 +244,11 @@ impl Objects {
         Ok(())
     }
 
-    /// Commits and removes what only an open store needs. Dropping it does the same, but cannot tell
-    /// of errors.
+    /// Commits and removes what only an open store needs. What was not committed when a store is
+    /// dropped is discarded.
     pub fn close(mut self) -> Result<()> {
         self.settle()?;
-        self.frame.finish()?;
-        // Nothing is left to do when this is dropped.
-        self.begun = false;
-        Ok(())
+        self.frame.finish()
     }
 
     /// All objects as a contiguous frame.
@@ -295,15 +292,6 @@ impl Objects {
 
     fn stored_count(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
-    }
-}
-
-impl Drop for Objects {
-    fn drop(&mut self) {
-        // A panic may have come between two changes that belong together.
-        if !std::thread::panicking() {
-            let _ = self.commit();
-        }
     }
 }
 

@@ -90,6 +90,7 @@ impl Packed {
         writer.committed = whole.then(|| chunks.slots.clone());
         writer.cursor = chunks.end.saturating_sub(chunks.base);
         writer.is_new = false;
+        writer.committed_len = Some(file.len()?);
         let mut this = Self::reading(file, start, chunks, trust, name);
         this.writer = Some(writer);
         Ok(this)
@@ -324,6 +325,12 @@ impl Layout for Packed {
 
     fn compact(&mut self, contents: &mut Contents) -> Result<()> {
         self.rewrite(contents)
+    }
+
+    fn discard(&mut self) {
+        if let Some(writer) = &mut self.writer {
+            writer.discard();
+        }
     }
 
     fn integrity(&self) -> Integrity {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::header::Header;
 use super::plan::{Plan, Policy};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Home, WriteAt};
+use crate::store::{Home, WriteAt, last_sync};
 use crate::wire::json::Json;
 
 /// Chunks are collected up to this length before they are written.
@@ -58,6 +58,8 @@ pub(super) struct Writer {
     pending: Vec<u8>,
     /// Whether the first commit is still to come.
     pub(super) is_new: bool,
+    /// The length of the file as of the last commit, where that is known.
+    pub(super) committed_len: Option<u64>,
     /// Whether the name of the file is known to be on the disk. Who made it or changed it may have
     /// ended before it was.
     named: bool,
@@ -94,6 +96,7 @@ impl Writer {
             cursor: 0,
             pending: Vec::new(),
             is_new: true,
+            committed_len: None,
             named: false,
             poisoned: false,
         }
@@ -187,7 +190,8 @@ impl Writer {
         };
         let unsafe_name = self.home.as_ref().filter(|_| !self.named);
         let named = || unsafe_name.map_or(Ok(()), |home| home.dir.sync());
-        if let Err(error) = written.and_then(|()| named()) {
+        let saved = written.and_then(|()| last_sync(self.file.sync().and_then(|()| named())));
+        if let Err(error) = saved {
             self.poisoned = true;
             return Err(error);
         }
@@ -202,8 +206,7 @@ impl Writer {
         let behind = [metadata, &plan.table_bytes(positions)].concat();
         self.file.write_at(super::HEADER_LEN as u64, &behind)?;
         self.file.sync()?;
-        self.file.write_at(0, header)?;
-        self.file.sync()
+        self.file.write_at(0, header)
     }
 
     fn write_changes(&self, plan: &Plan, positions: &[u64]) -> Result<()> {
@@ -214,11 +217,25 @@ impl Writer {
             self.file.write_at(place, &super::offsets::to_bytes(added.iter().copied()))?;
         }
         self.file.sync()?;
-        match plan.metadata == self.plan.metadata {
-            true => self.file.write_at(0, &plan.header.to_bytes())?,
-            false => self.file.write_at(0, &plan.head())?,
+        let bytes = match plan.metadata == self.plan.metadata {
+            true => plan.header.to_bytes().to_vec(),
+            false => plan.head(),
+        };
+        let mut old = vec![0; bytes.len()];
+        self.file.read_exact_at(0, &mut old)?;
+        // A write that stops half-way must not leave half of the new header.
+        self.file.write_at(0, &bytes).inspect_err(|_| drop(self.file.write_at(0, &old)))
+    }
+
+    /// Removes what was written since the last commit.
+    pub(super) fn discard(&mut self) {
+        let is_longer = |len: u64| self.file.len().is_ok_and(|now| now > len);
+        match (self.is_new, self.committed_len) {
+            // A file that never became one.
+            (true, _) => drop(self.home.as_ref().map(|home| home.dir.remove(&home.name))),
+            (false, Some(len)) if !self.poisoned && is_longer(len) => drop(self.file.set_len(len)),
+            _ => {}
         }
-        self.file.sync()
     }
 
     /// Writes a whole new file in the place of the old one; `chunk` gives each with its digest.
@@ -254,9 +271,10 @@ impl Writer {
             let positions: Vec<u64> = slots.iter().map(|slot| base + slot).collect();
             let head = [plan.head(), plan.table_bytes(&positions)].concat();
             file.write_at(0, &head)?;
+            file.sync()?;
             Ok((slots, end))
         });
-        // The old file may have lost its name: nothing more is to be written to it.
+        // Nobody knows what a disk keeps that could not sync a file.
         let (file, (slots, end)) = replaced.inspect_err(|error| {
             self.poisoned = error.kind() == ErrorKind::Io;
         })?;
@@ -266,11 +284,13 @@ impl Writer {
         self.cursor = end;
         self.pending.clear();
         self.committed_is(slots.clone());
+        last_sync(home.dir.sync()).inspect_err(|_| self.poisoned = true)?;
         Ok(slots)
     }
 
     fn committed_is(&mut self, slots: Vec<u64>) {
         self.committed = Some(slots);
+        self.committed_len = self.file.len().ok();
         self.fresh.clear();
         (self.is_new, self.named) = (false, true);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -31,6 +31,7 @@ use crate::container::{ChunkSize, Contents, Integrity, Layout};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
+use crate::store::Owner;
 use fetch::Scratch;
 
 /// Any amount of data as a list of compressed chunks, with metadata.
@@ -67,8 +68,10 @@ pub struct SuperChunk {
     buffer: Vec<u8>,
     /// What was changed since the last commit.
     dirty: bool,
-    /// Whether a commit is due when this is dropped.
+    /// Whether it was made or opened for writing, and not closed since.
     writable: bool,
+    /// A child process that drops its copy must leave the files alone.
+    owner: Owner,
     /// Memory for reading, one for each thread that was ever reading at the same time.
     scratch: Mutex<Vec<Scratch>>,
     /// Where each chunk starts, if their sizes differ; the last number is the end.
@@ -97,6 +100,7 @@ impl SuperChunk {
             buffer: Vec::new(),
             dirty: false,
             writable: false,
+            owner: Owner::here(),
             scratch: Mutex::default(),
             starts: OnceLock::new(),
         }
@@ -215,8 +219,8 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Commits and removes what only an open super-chunk needs. Dropping it does the same, but cannot
-    /// tell of errors.
+    /// Commits and removes what only an open super-chunk needs. What was not committed when a
+    /// super-chunk is dropped is discarded.
     pub fn close(mut self) -> Result<()> {
         self.finish()
     }
@@ -239,6 +243,12 @@ impl SuperChunk {
         }
         let found = self.layout.refresh().map_err(|error| error.within(self.layout.name()))?;
         Ok(found.map(|contents| self.adopt(contents)).is_some())
+    }
+
+    /// Removes what writers that were stopped have left in the folder of a sparse frame.
+    #[cfg(any(unix, windows))]
+    pub(crate) fn remove_leftovers(&mut self) -> Result<Vec<String>> {
+        self.layout.remove_leftovers()
     }
 
     /// Bounds what reading may take from now on.
@@ -271,18 +281,19 @@ impl SuperChunk {
         if !std::mem::take(&mut self.writable) {
             return Ok(());
         }
-        self.pack_tail()?;
-        self.commit()?;
-        self.settle()?;
+        let committed = self.pack_tail().and_then(|()| self.commit()).and_then(|()| self.settle());
+        if committed.is_err() {
+            self.layout.discard();
+        }
+        committed?;
         self.layout.close(&mut self.contents).map_err(|error| error.within(self.layout.name()))
     }
 }
 
 impl Drop for SuperChunk {
     fn drop(&mut self) {
-        // A panic may have come between two changes that belong together.
-        if !std::thread::panicking() {
-            let _ = self.finish();
+        if self.writable && self.owner.is_here() {
+            self.layout.discard();
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::container::{ChunkSize, Contents, Heap, Layer, Layout, Params};
 use crate::error::{Error, Result};
 use crate::frame::{Contiguous, Setup, Sparse};
 #[cfg(any(unix, windows))]
-use crate::frame::{INDEX, Kind};
+use crate::frame::{INDEX, Kind, Locking};
 use crate::store::{Bytes, Dir, Home, ReadAt, Window, WriteAt};
 #[cfg(any(unix, windows))]
-use crate::store::{FileReader, FileWriter, Folder};
+use crate::store::{FileReader, Folder, resolve};
 
 impl SuperChunk {
     /// A new super-chunk in memory.
@@ -96,7 +96,7 @@ impl OpenOptions {
     /// Opens a file or folder for reading.
     #[cfg(any(unix, windows))]
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
-        let path = path.as_ref();
+        let path = &resolve(path)?;
         if path.is_dir() {
             return self.open_sparse(Arc::new(sparse_folder(path)?), path);
         }
@@ -111,17 +111,22 @@ impl OpenOptions {
     /// Opens a file or folder for reading and writing.
     #[cfg(any(unix, windows))]
     pub fn edit(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
-        let path = path.as_ref();
+        let path = &resolve(path)?;
+        let takes_turns = matches!(self.locking, Locking::Sidecar | Locking::SidecarNoWait);
+        let wait = self.wait.unwrap_or_default();
         if path.is_dir() {
-            return self.edit_sparse(Arc::new(sparse_folder(path)?), path);
+            let folder = sparse_folder(path)?;
+            let folder = if takes_turns { folder } else { Folder::claim(path, wait)? };
+            return self.edit_sparse(Arc::new(folder), path);
         }
-        let file: Arc<dyn WriteAt> = Arc::new(FileWriter::open(path)?);
+        let (dir, name) = Folder::parent_of(path)?;
+        let home = Home { dir: Arc::new(dir), name };
+        let file = if takes_turns { home.edit()? } else { home.claim(wait)? };
         if self.offset > 0 {
             let file = Arc::new(Window::new(file, self.offset, None));
             return self.edit_contiguous(file, None, path);
         }
-        let (dir, name) = Folder::parent_of(path)?;
-        self.edit_contiguous(file, Some(Home { dir: Arc::new(dir), name }), path)
+        self.edit_contiguous(file, Some(home), path)
     }
 
     /// Reads the contiguous frame of a store.
@@ -139,8 +144,9 @@ impl OpenOptions {
     /// Edits the contiguous frame called `name`, or the sparse frame, of any folder.
     pub fn edit_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<SuperChunk> {
         let Some(name) = name else { return self.edit_sparse(dir, Path::new("")) };
-        let file = dir.edit(name)?;
-        self.edit_contiguous(file, Some(Home { dir, name: name.to_owned() }), Path::new(""))
+        let home = Home { dir, name: name.to_owned() };
+        let file = home.claim(self.wait.unwrap_or_default())?;
+        self.edit_contiguous(file, Some(home), Path::new(""))
     }
 
     fn open_contiguous(
@@ -203,6 +209,7 @@ impl OpenOptions {
             sealed: true,
             trusting: self.trusting,
             locking: self.locking,
+            wait: self.wait,
             following: self.following,
             path: path.to_owned(),
         }
@@ -221,6 +228,7 @@ fn create_setup(options: &FrameOptions, path: &Path) -> Setup {
         sealed: options.checksums,
         trusting: false,
         locking: options.locking,
+        wait: None,
         following: false,
         path: path.to_owned(),
     }

@@ -1,5 +1,7 @@
 //! What a caller can choose when creating or opening a super-chunk.
 
+use std::time::Duration;
+
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::frame::{Dialect, Durability, Kind, LAYERS, Locking, MAX_NAME};
@@ -194,6 +196,10 @@ pub struct OpenOptions {
     pub durability: Durability,
     /// Who is kept out during a change, and whom a reader waits for.
     pub locking: Locking,
+    /// How long to wait for other writers before [`ErrorKind::Locked`](crate::ErrorKind::Locked). When
+    /// `None`: not at all for writers of this library, as long as it takes for C-Blosc2's lock file,
+    /// which its users hold only while they work.
+    pub wait: Option<Duration>,
     /// Whether every read makes sure that no writer has changed the frame since it was opened or
     /// refreshed, and fails with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if one has. Without
     /// it a reader keeps to the state it knows, whose chunks an editing writer may overwrite some
@@ -249,6 +255,13 @@ impl OpenOptions {
     #[must_use]
     pub fn with_locking(mut self, locking: Locking) -> Self {
         self.locking = locking;
+        self
+    }
+
+    /// The same options with a limit to the time that is waited for other writers.
+    #[must_use]
+    pub fn with_wait(mut self, wait: Duration) -> Self {
+        self.wait = Some(wait);
         self
     }
 

@@ -15,7 +15,7 @@ use super::storage::{Leaf, Reserve, Storage};
 use crate::chunk::Header;
 use crate::container::{Contents, Entry, Layout};
 use crate::error::{Error, Result};
-use crate::store::{Dir, ReadAt};
+use crate::store::{Dir, Owner, ReadAt};
 
 /// How many files are kept open.
 const OPEN_FILES: usize = 64;
@@ -50,6 +50,8 @@ pub(crate) struct Column {
     pub(super) pending: Pending,
     pub(super) updates: Arc<Mutex<Updates>>,
     files: Mutex<BTreeMap<usize, Arc<Opened>>>,
+    /// A child process that drops its copy must leave the files alone.
+    owner: Owner,
 }
 
 /// An open file and where its chunks are.
@@ -73,7 +75,7 @@ impl Column {
         root.access.limits.check_metadata("index", 8 * count as u64)?;
         let column = Self {
             root: root.clone(),
-            folder: root.column_folder(&path)?,
+            folder: root.checked(root.column_folder(&path))?,
             path,
             typesize: u32::try_from(leaf.dtype.item_size()).unwrap_or(u32::MAX),
             per_file: storage.superchunksize,
@@ -82,8 +84,9 @@ impl Column {
             pending: Pending::default(),
             updates: Arc::default(),
             files: Mutex::default(),
+            owner: Owner::here(),
         };
-        column.check_files()?;
+        root.checked(column.check_files())?;
         Ok(column)
     }
 
@@ -193,7 +196,9 @@ impl Column {
 
 impl Drop for Column {
     fn drop(&mut self) {
-        self.pending.clear(self.folder.as_ref());
+        if self.owner.is_here() {
+            self.pending.clear(self.folder.as_ref());
+        }
     }
 }
 
@@ -202,11 +207,14 @@ impl Layout for Column {
         if slot >= PENDING {
             return self.pending.read(slot, start, dst);
         }
-        let (opened, within) = self.find(slot)?;
-        let (position, len) = opened.index.place(within).unwrap_or_default();
-        let left = len.saturating_sub(start);
-        let wanted = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
-        opened.store.read_at(position + start, dst.get_mut(..wanted).unwrap_or_default())
+        let mut read = || {
+            let (opened, within) = self.find(slot)?;
+            let (position, len) = opened.index.place(within).unwrap_or_default();
+            let left = len.saturating_sub(start);
+            let wanted = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
+            opened.store.read_at(position + start, dst.get_mut(..wanted).unwrap_or_default())
+        };
+        self.root.checked(read())
     }
 
     fn as_bytes(&self, slot: u64) -> Option<&[u8]> {
@@ -217,7 +225,7 @@ impl Layout for Column {
         if slot >= PENDING {
             return Ok(self.pending.len(slot)? as u64);
         }
-        let (opened, within) = self.find(slot)?;
+        let (opened, within) = self.root.checked(self.find(slot))?;
         Ok(opened.index.place(within).unwrap_or_default().1)
     }
 

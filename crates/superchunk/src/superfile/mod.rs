@@ -9,6 +9,7 @@
 //! [`Root`] is the tree, [`Column`] the layout of one column's chunks. See `docs/formats/blsk.md`.
 
 mod column;
+mod commit;
 mod file;
 mod journal;
 mod pending;

@@ -7,29 +7,25 @@
 //! root/meta/attributes  what users want to be kept with it
 //! ```
 //!
-//! A commit: finished copies of files that must be rewritten, beside them │ sync │ the journal │ sync │
-//! patches, renames, `storage`, `nrows` │ sync │ the journal goes. A crash before the journal has its
-//! name leaves the old state; after it, the next writer does the rest, and readers see through it.
+//! How a commit is made: [`commit`](super::commit).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::commit::Prepared;
 use super::journal::{self, Action, FileId, JOURNAL, Patched};
 use super::storage::{Storage, parse_nrows};
 use crate::container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
-use crate::store::{Dir, MemoryFolder, ReadAt, WriteAt};
+use crate::store::{Dir, MemoryFolder, ReadAt, WriteAt, last_sync};
 
 /// The longest `storage` and `nrows`.
 const MAX_META: u64 = 1 << 20;
 /// The names under which `storage` was proposed.
 const STORAGE: [&str; 3] = ["storage", "dtype", "domain"];
-/// How often a reader looks again when a writer is at work.
-const RETRIES: usize = 20;
 /// The most bytes of patches in a journal; beyond, files are rewritten.
 const MAX_PATCHES: usize = 64 << 20;
 
@@ -48,19 +44,23 @@ pub(crate) struct Root {
     /// Keeps the lock.
     dir: Arc<dyn Dir>,
     data: Arc<dyn Dir>,
-    meta: Arc<dyn Dir>,
+    pub(super) meta: Arc<dyn Dir>,
     pub(crate) name: String,
     pub(crate) access: Access,
     /// What a reader has to see through, if a writer was interrupted.
     journal: Vec<Action>,
+    /// The file `nrows` of the state that a reader knows.
+    counted: Option<Arc<dyn ReadAt>>,
     staged: Mutex<Staged>,
     poisoned: AtomicBool,
+    /// Why the last commit could not be completed.
+    pub(super) unfinished: Mutex<Option<Error>>,
 }
 
 /// What the next commit does.
 #[derive(Default)]
-struct Staged {
-    actions: Vec<Action>,
+pub(super) struct Staged {
+    pub(super) actions: Vec<Action>,
     /// The bytes of its patches.
     patched: usize,
 }
@@ -114,9 +114,11 @@ impl Root {
         let mut root = Self::new(dir.clone(), data, meta, name, access);
         if access.writable {
             root.dir.lock()?;
+            // Trees of older drafts have another name for it.
+            let _ = root.meta.take_as_model("storage");
             let actions = root.find_journal()?;
             if !actions.is_empty() {
-                root.apply(&actions)?;
+                root.apply(&actions, Prepared::No)?;
             }
         }
         let storage = root.read_stable()?;
@@ -145,20 +147,51 @@ impl Root {
         name: String,
         access: Access,
     ) -> Self {
-        let (journal, staged) = (Vec::new(), Mutex::default());
-        Self { dir, data, meta, name, access, journal, staged, poisoned: AtomicBool::new(false) }
+        Self {
+            dir,
+            data,
+            meta,
+            name,
+            access,
+            journal: Vec::new(),
+            counted: None,
+            staged: Mutex::default(),
+            poisoned: AtomicBool::new(false),
+            unfinished: Mutex::default(),
+        }
     }
 
-    /// Reads `storage` and `nrows` when no writer is between the two.
+    /// Reads `storage` and `nrows` as of one commit; [`ErrorKind::Changed`] when a writer was faster.
     fn read_stable(&mut self) -> Result<Storage> {
-        for _ in 0..RETRIES {
-            self.journal = self.find_journal()?;
-            let read = self.read_storage();
-            if self.find_journal()? == self.journal {
-                return read;
-            }
+        // Every commit replaces this file. While the old one is open, no other is taken for it.
+        let counted = self.meta.open("nrows").ok();
+        self.journal = self.find_journal()?;
+        self.counted = counted.filter(|_| !self.access.writable);
+        let read = self.read_storage();
+        self.checked(read)
+    }
+
+    /// Takes what a reader has found only if no commit has come between: then it, or its failure,
+    /// means nothing.
+    pub(super) fn checked<T>(&self, found: Result<T>) -> Result<T> {
+        match self.is_unchanged() {
+            Ok(false) => Err(Error::new(
+                ErrorKind::Changed,
+                "a writer has changed it meanwhile: open it again",
+            )),
+            _ => found,
         }
-        Err(Error::new(ErrorKind::Changed, "a writer changes it all the time: try again"))
+    }
+
+    /// Whether the tree is what it was when this reader opened it. Writers keep each other out.
+    fn is_unchanged(&self) -> Result<bool> {
+        let Some(counted) = &self.counted else { return Ok(true) };
+        let now = self.meta.open("nrows")?;
+        let is_same = match (now.identity()?, counted.identity()?) {
+            (Some(now), Some(known)) => now == known,
+            _ => bytes_of(now.as_ref(), MAX_META)? == bytes_of(counted.as_ref(), MAX_META)?,
+        };
+        Ok(is_same && self.find_journal()? == self.journal)
     }
 
     /// What an interrupted commit wanted; nothing if there was none, or if it is beyond recovery.
@@ -243,34 +276,34 @@ impl Root {
         }
         let told = |error: Error| error.within(self.told(&format!("meta/{name}")));
         let store = self.meta.open(name).map_err(told)?;
-        let len = store.len().map_err(told)?;
-        let len = usize::try_from(len.min(max + 1)).unwrap_or(usize::MAX);
-        if len as u64 > max {
-            return Err(told(Error::limit(format!("the file is longer than {max} bytes"))));
-        }
-        let mut bytes = vec![0; len];
-        store.read_exact_at(0, &mut bytes).map_err(told)?;
-        Ok(bytes)
+        bytes_of(store.as_ref(), max).map_err(told)
     }
 
     /// Replaces a file of `meta`, in one step.
     pub(crate) fn replace_meta(&self, name: &str, text: &str) -> Result<()> {
-        self.replace_file(name, text.as_bytes())?;
-        self.sync_names(self.meta.as_ref())
+        self.write_aside(name, text.as_bytes())?;
+        self.publish(name)?;
+        last_sync(self.sync_names(self.meta.as_ref()))
     }
 
-    fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let temporary = format!(".{name}.new");
-        let _ = self.meta.remove(&temporary);
-        let file = self.meta.create(&temporary)?;
-        let written = file
-            .write_at(0, bytes)
-            .and_then(|()| self.sync(file.as_ref()))
-            .and_then(|()| self.meta.rename(&temporary, name));
-        if written.is_err() {
-            let _ = self.meta.remove(&temporary);
-        }
-        written
+    /// Writes what is to become a file of `meta`, under another name.
+    pub(super) fn write_aside(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let aside = aside(name);
+        let _ = self.meta.remove(&aside);
+        let file = self.meta.create_private(&aside)?;
+        let written = file.write_at(0, bytes).and_then(|()| self.sync(file.as_ref()));
+        written.inspect_err(|_| self.forget_aside(name))
+    }
+
+    /// Makes what was written aside the file of `meta`.
+    pub(super) fn publish(&self, name: &str) -> Result<()> {
+        let published = self.meta.publish(&aside(name), name);
+        published.inspect_err(|_| self.forget_aside(name))
+    }
+
+    /// Removes what was written aside.
+    pub(super) fn forget_aside(&self, name: &str) {
+        let _ = self.meta.remove(&aside(name));
     }
 
     /// The folder of a column.
@@ -333,30 +366,6 @@ impl Root {
         self.staged().patched.saturating_add(len) <= MAX_PATCHES
     }
 
-    /// Makes all staged changes the state that everyone sees, and the meta files if they are given.
-    pub(crate) fn finish(&self, storage: Option<&Storage>) -> Result<()> {
-        self.check_writable()?;
-        let mut actions = std::mem::take(&mut *self.staged()).actions;
-        if let Some(storage) = storage {
-            let rows = storage.shape.first().copied().unwrap_or(0);
-            actions.push(Action::Meta { name: "storage", text: storage.to_text() });
-            actions.push(Action::Meta { name: "nrows", text: format!("{rows}\n") });
-        }
-        // What goes is needed until the new number of rows stands.
-        actions.sort_by_key(|action| matches!(action, Action::Remove(_)));
-        let done = match actions.as_slice() {
-            [] => Ok(()),
-            // One rename is one step without a journal.
-            [Action::Replace(_)] => self.apply(&actions),
-            actions => journal::write(actions).and_then(|bytes| {
-                self.replace_file(JOURNAL, &bytes)?;
-                self.sync_names(self.meta.as_ref())?;
-                self.apply(actions)
-            }),
-        };
-        done.inspect_err(|_| self.poison())
-    }
-
     /// Says that this handle does not know any more what is on the disk.
     pub(crate) fn poison(&self) {
         self.poisoned.store(true, Ordering::Release);
@@ -375,60 +384,6 @@ impl Root {
         Ok(())
     }
 
-    /// Does what a journal says, and removes it.
-    fn apply(&self, actions: &[Action]) -> Result<()> {
-        let mut folders: BTreeMap<&str, Arc<dyn Dir>> = BTreeMap::new();
-        let mut edited: BTreeMap<&FileId, Arc<dyn WriteAt>> = BTreeMap::new();
-        let mut renamed: BTreeSet<&str> = BTreeSet::new();
-        for action in actions {
-            let file = match action {
-                Action::Patch { file, .. } | Action::Replace(file) | Action::Remove(file) => file,
-                Action::Meta { name, text } => {
-                    // The chunks must be there before they count.
-                    edited.values().try_for_each(|store| self.sync(store.as_ref()))?;
-                    edited.clear();
-                    self.sync_folders(&folders, &mut renamed)?;
-                    self.replace_meta(name, text)?;
-                    continue;
-                }
-            };
-            if !folders.contains_key(file.column.as_str()) {
-                folders.insert(&file.column, self.column_folder(&file.column)?);
-            }
-            let Some(folder) = folders.get(file.column.as_str()) else { continue };
-            let name = file_name(file.number);
-            match action {
-                Action::Patch { position, bytes, .. } => {
-                    if !edited.contains_key(file) {
-                        edited.insert(file, folder.edit(&name)?);
-                    }
-                    edited.get(file).map_or(Ok(()), |store| store.write_at(*position, bytes))?;
-                }
-                Action::Remove(_) => absent_is_fine(folder.remove(&name))?,
-                _ => {
-                    absent_is_fine(folder.rename(&copy_name(file.number), &name))?;
-                    renamed.insert(&file.column);
-                }
-            }
-        }
-        edited.values().try_for_each(|store| self.sync(store.as_ref()))?;
-        self.sync_folders(&folders, &mut renamed)?;
-        absent_is_fine(self.meta.remove(JOURNAL))?;
-        // A journal that comes back would find the copies of a later commit.
-        self.sync_names(self.meta.as_ref())
-    }
-
-    fn sync_folders(
-        &self,
-        folders: &BTreeMap<&str, Arc<dyn Dir>>,
-        renamed: &mut BTreeSet<&str>,
-    ) -> Result<()> {
-        for column in std::mem::take(renamed) {
-            folders.get(column).map_or(Ok(()), |folder| self.sync_names(folder.as_ref()))?;
-        }
-        Ok(())
-    }
-
     /// Waits until `store` is on the disk, if that was asked for.
     pub(crate) fn sync(&self, store: &dyn WriteAt) -> Result<()> {
         if self.access.durability == Durability::Full { store.sync() } else { Ok(()) }
@@ -439,13 +394,28 @@ impl Root {
         if self.access.durability == Durability::Full { dir.sync() } else { Ok(()) }
     }
 
-    fn staged(&self) -> MutexGuard<'_, Staged> {
+    pub(super) fn staged(&self) -> MutexGuard<'_, Staged> {
         self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn told(&self, part: &str) -> String {
         format!("{}/{part}", self.name)
     }
+}
+
+/// Where the next content of a file of `meta` is written.
+fn aside(name: &str) -> String {
+    format!(".{name}.new")
+}
+
+fn bytes_of(store: &dyn ReadAt, max: u64) -> Result<Vec<u8>> {
+    let len = store.len()?;
+    if len > max {
+        return Err(Error::limit(format!("the file is longer than {max} bytes")));
+    }
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    store.read_exact_at(0, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// The name of a file of chunks; they count from 1 on.
@@ -456,12 +426,4 @@ pub(crate) fn file_name(number: u64) -> String {
 /// The name of a file that is not finished, or not yet in its place.
 pub(crate) fn copy_name(number: u64) -> String {
     format!(".__{}__.bin.new", number + 1)
-}
-
-/// What an earlier attempt has done already need not be done again.
-fn absent_is_fine(result: Result<()>) -> Result<()> {
-    match result {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
 }

@@ -178,7 +178,7 @@ fn carry_out(column: &Column, file: usize, plan: Plan) -> Result<()> {
 fn rewrite(column: &Column, file: usize, wanted: &[Entry]) -> Result<()> {
     let name = copy_name(file as u64);
     let _ = column.folder.remove(&name);
-    let store = column.folder.create(&name)?;
+    let store = column.folder.create_private(&name)?;
     if let Err(error) = write_file(column, wanted, store.as_ref()) {
         let _ = column.folder.remove(&name);
         return Err(error);

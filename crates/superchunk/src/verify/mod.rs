@@ -37,6 +37,8 @@ mod options;
 mod report;
 #[cfg(any(unix, windows))]
 mod single;
+#[cfg(any(unix, windows))]
+mod stamp;
 mod walk;
 
 pub use options::{Options, Sample};
@@ -71,7 +73,8 @@ pub fn super_chunk(
 /// # Errors
 ///
 /// Damage is no error but a finding of the report. Errors are what keeps from looking: files that cannot
-/// be read, limits, codecs that this build does not have, formats that hold nothing to compare.
+/// be read, limits, codecs that this build does not have, formats that hold nothing to compare. Where there
+/// seems to be damage and a writer was at work meanwhile, the error is [`ErrorKind::Changed`].
 #[cfg(any(unix, windows))]
 pub fn path(
     path: impl AsRef<Path>,
@@ -79,6 +82,18 @@ pub fn path(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Report> {
     let path = path.as_ref();
+    let before = stamp::stamp(path);
+    let looked = look_at(path, options, progress);
+    let is_good = looked.as_ref().is_ok_and(Report::is_good);
+    if !is_good && stamp::stamp(path) != before {
+        let words = "a writer has changed it while it was looked at: look again";
+        return Err(Error::new(ErrorKind::Changed, words).within(path.display().to_string()));
+    }
+    looked
+}
+
+#[cfg(any(unix, windows))]
+fn look_at(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Report> {
     let detected = detect::path(path)?;
     let report = Report::new(detected.format, options.level);
     let mut walk = Walk::new(options, report, progress);

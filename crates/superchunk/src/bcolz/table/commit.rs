@@ -1,84 +1,142 @@
 //! All columns in one step.
 //!
 //! ```text
-//! chunks of all columns │ intent │ sizes, the first column last │ intent goes        grow
-//! (nothing)             │ intent │ sizes, the first column first │ intent goes │ chunks go   shrink
+//! chunks of all columns, new sizes beside the old ones │ intent │ sizes take their places │ intent goes
 //! ```
 //!
-//! bcolz takes the length of a table from its first column, so in every moment all columns have at
-//! least the rows that it sees.
+//! The intent is the commit: from then on every reader takes the new lengths, and every writer completes
+//! them. All space is taken before it, so that only names change afterwards, one directly after the other:
+//! bcolz, which knows no intents, sees columns of different lengths only if the process ends between two
+//! of them. bcolz takes the length of a table from its first column. That one is the last to grow and the
+//! first to shrink, so in every moment all columns have at least the rows that it sees.
 
 use std::sync::Arc;
 
 use super::{Column, Table};
-use crate::carray::{Attrs, Home, Intent, Staged};
-use crate::error::Result;
+use crate::carray::{Home, Intent, Staged};
+use crate::error::{Error, ErrorKind, Result};
+
+/// What is left to do for a column.
+type Half = (String, Arc<Home>, Staged);
 
 impl Table {
     /// Makes all changes durable. New rows of all columns become visible in one step: an interrupted
     /// commit leaves the old table, or one that every later opening completes.
+    ///
+    /// When completing fails, the rows are in all the same and this is no error:
+    /// [`unfinished`](Self::unfinished) reports it.
     pub fn commit(&mut self) -> Result<()> {
         self.check_writable()?;
         let committed = self.commit_columns();
-        self.broken = committed.is_err();
+        self.broken = committed.is_err() || self.unfinished.is_some();
         committed.map_err(|error| error.within(self.home.name()))
     }
 
-    /// Commits and closes. Dropping the table does the same, but cannot tell of errors.
+    /// Commits and closes. What was not committed when a table is dropped is discarded.
     pub fn close(mut self) -> Result<()> {
         self.finish()
     }
 
+    /// What the last commit could not complete. Its rows are in the table and every reader of this
+    /// library sees them; the next writer completes it, or [`recover`](crate::recover).
+    #[must_use]
+    pub fn unfinished(&self) -> Option<&Error> {
+        self.unfinished.as_ref()
+    }
+
     /// Commits, and writes down what only a later reader needs.
-    pub(super) fn finish(&mut self) -> Result<()> {
+    pub(in crate::bcolz) fn finish(&mut self) -> Result<()> {
         self.check_writable()?;
         let packed = self.arrays_mut().into_iter().try_for_each(|(_, array)| array.pack());
         self.broken |= packed.is_err();
         packed.map_err(|error| error.within(self.home.name()))?;
         self.commit()?;
-        self.write_notes()
+        // The rows are in. Bounds that are missing only cost time.
+        let _ = self.write_notes();
+        Ok(())
     }
 
     fn commit_columns(&mut self) -> Result<()> {
-        self.write_attrs()?;
-        let mut staged = Vec::new();
-        let mut count = 0;
-        for (path, array) in self.arrays_mut() {
-            array.commit()?;
-            count += 1;
-            staged.extend(array.control.take().map(|half| (path, array.home.clone(), half)));
+        let mut halves = Vec::new();
+        let staged = self.stage_columns(&mut halves);
+        let intent = staged.and_then(|()| self.write_intent(&halves));
+        let has_intent = match intent {
+            Ok(has_intent) => has_intent,
+            Err(error) if error.kind() == ErrorKind::DurabilityUnknown => return Err(error),
+            Err(error) => {
+                halves.iter().for_each(|(_, home, half)| half.cancel(home));
+                self.cancel_attrs();
+                return Err(error);
+            }
+        };
+        let shrinks = halves.iter().any(|(_, _, half)| half.sizes.rows < half.old_rows);
+        if !shrinks {
+            halves.reverse();
         }
-        let changed = |(_, _, half): &(String, Arc<Home>, Staged)| half.old_rows != half.sizes.rows;
-        if count < 2 || !staged.iter().any(changed) {
-            return staged.into_iter().try_for_each(|(_, home, half)| half.finish(&home));
+        let finished = halves.into_iter().try_for_each(|(_, home, half)| half.finish(&home));
+        let finished = finished.and_then(|()| self.publish_attrs());
+        if !has_intent {
+            return finished;
+        }
+        let removed = finished.and_then(|()| {
+            let root = self.home.root()?;
+            root.remove(Intent::FILE)?;
+            self.home.sync(root.as_ref())
+        });
+        self.unfinished = removed.err();
+        Ok(())
+    }
+
+    /// Places the chunks of all columns and takes the space of everything else.
+    fn stage_columns(&mut self, halves: &mut Vec<Half>) -> Result<()> {
+        self.prepare_attrs()?;
+        for (path, array) in self.arrays_mut() {
+            array.stage()?;
+            halves.extend(array.control.take().map(|half| (path, array.home.clone(), half)));
+        }
+        halves.iter_mut().try_for_each(|(_, home, half)| half.prepare(home))
+    }
+
+    /// Commits new lengths of several columns; returns whether that was necessary.
+    fn write_intent(&self, halves: &[Half]) -> Result<bool> {
+        let changes = |(_, _, half): &Half| half.old_rows != half.sizes.rows;
+        if self.arrays().len() < 2 || !halves.iter().any(changes) {
+            return Ok(false);
         }
         let columns =
-            staged.iter().map(|(path, _, half)| (path.clone(), half.old_rows, half.sizes.rows));
+            halves.iter().map(|(path, _, half)| (path.clone(), half.old_rows, half.sizes.rows));
         let intent = Intent { columns: columns.collect(), rename: None };
         let root = self.home.root()?;
         self.home.replace(root.as_ref(), Intent::FILE, &intent.write())?;
-        let shrinks = staged.iter().any(|(_, _, half)| half.sizes.rows < half.old_rows);
-        if !shrinks {
-            staged.reverse();
-        }
-        for (_, home, half) in staged {
-            half.finish(&home)?;
-        }
-        root.remove(Intent::FILE)?;
-        self.home.sync(root.as_ref())
+        Ok(true)
     }
 
-    fn write_attrs(&mut self) -> Result<()> {
+    fn prepare_attrs(&self) -> Result<()> {
+        self.tables().try_for_each(Self::prepare_attrs)?;
+        self.attrs.prepare(&self.home)
+    }
+
+    fn cancel_attrs(&self) {
+        self.tables().for_each(Self::cancel_attrs);
+        self.attrs.cancel(&self.home);
+        self.arrays().iter().for_each(|(_, array)| array.cancel_attrs());
+    }
+
+    fn publish_attrs(&mut self) -> Result<()> {
         for (_, column) in &mut self.columns {
-            if let Column::Table(table) = column {
-                table.write_attrs()?;
+            match column {
+                Column::Array(array) => array.publish_attrs()?,
+                Column::Table(table) => table.publish_attrs()?,
             }
         }
-        if self.attrs.is_changed() {
-            let root = self.home.root()?;
-            self.home.replace(root.as_ref(), Attrs::FILE, &self.attrs.write())?;
-            self.attrs.settle();
-        }
-        Ok(())
+        self.attrs.publish(&self.home)
+    }
+
+    /// The tables that are columns of this one.
+    fn tables(&self) -> impl Iterator<Item = &Self> {
+        self.columns.iter().filter_map(|(_, column)| match column {
+            Column::Table(table) => Some(&**table),
+            Column::Array(_) => None,
+        })
     }
 }

@@ -117,6 +117,7 @@ impl Table {
             setup: setup.clone(),
             access: access.clone(),
             broken: false,
+            unfinished: None,
         })
     }
 

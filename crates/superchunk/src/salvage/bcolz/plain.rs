@@ -8,7 +8,7 @@ use super::survey::{Chunk, Survey, read_chunk, source_of};
 use crate::bcolz::{Array, ArrayOptions};
 use crate::carray::default_bytes;
 use crate::chunk;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::store::Dir;
@@ -54,10 +54,17 @@ impl Plain {
         let chunk_len = self.shape.chunk_len;
         for number in 0..rows.div_ceil(chunk_len) {
             let end = ((number + 1) * chunk_len).min(rows);
-            let chunk = read_chunk(data.as_deref(), number, limits);
-            let added = chunk.and_then(|chunk| self.add(&mut array, number, chunk, end));
-            if let Err(error) = added {
-                self.miss(number, error.to_string());
+            let added = match read_chunk(data.as_deref(), number, limits) {
+                Ok(chunk) => self.add(&mut array, number, chunk, end),
+                Err(error) => Err(error.of_kind(ErrorKind::Corrupt)),
+            };
+            match added {
+                // The chunk is in memory by then: only the new array reads and writes files.
+                Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::NotFound) => {
+                    return Err(error);
+                }
+                Err(error) => self.miss(number, error.to_string()),
+                Ok(()) => {}
             }
             array.resize(end)?;
         }

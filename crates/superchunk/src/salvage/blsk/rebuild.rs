@@ -55,7 +55,7 @@ pub(super) fn rebuild(
     if let Some(attributes) = &survey.attributes {
         root.replace_meta("attributes", attributes)?;
     }
-    root.finish(Some(&storage))?;
+    root.finish(Some(&storage), storage.shape.first().copied().unwrap_or(0))?;
     Ok(report)
 }
 
