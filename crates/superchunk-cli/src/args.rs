@@ -16,8 +16,9 @@ Examples:
   tar -I superchunk -cf backup.tar.b2 dir   a filter: compresses, with -d decompresses
 
 LOCATION is PATH[::INNER][@SLICE], as in data.b2frame@100:200; - is stdin or stdout.
-Every command also takes -q and -v (say less, more), -T N (threads), --limit-mem SIZE, and --color and
---progress: auto, always or never.";
+Every command also takes -q and -v (say less, more), -T N (threads), --limit-mem SIZE, --wait SECONDS
+(for another writer; 10), --lock (C-Blosc2's lock file), and --color and --progress: auto, always or
+never.";
 
 /// Blosc data from a shell: compress it, look into it, change it, convert it.
 #[derive(Debug, Parser)]
@@ -64,6 +65,12 @@ pub(crate) struct Global {
     /// The most memory that a chunk or the metadata may take
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_mem: Option<u64>,
+    /// Seconds to wait for another writer
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10, hide = true)]
+    pub(crate) wait: u64,
+    /// Make and use the lock file of C-Blosc2, for programs that use it
+    #[arg(long, global = true, hide = true)]
+    pub(crate) lock: bool,
     /// Progress on stderr
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide = true)]
     pub(crate) progress: When,
@@ -115,6 +122,8 @@ pub(crate) enum Command {
     Attr(verbs::attr::AttrArgs),
     /// Drop dead space, or compress anew
     Repack(verbs::repack::RepackArgs),
+    /// Complete what a killed command began, and remove what it left
+    Recover(verbs::recover::RecoverArgs),
     /// Get out of a damaged file what can still be read
     Salvage(verbs::salvage::SalvageArgs),
     /// Compare the contents of two files

@@ -1,15 +1,19 @@
 //! What a command needs to know of the global options.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use superchunk::bloscpack::{Pack, PackReader};
+use superchunk::frame::{Locking, create_lock_file};
 use superchunk::{ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
 use crate::progress::Progress;
+use crate::replace::Claim;
 use crate::style::Style;
 
 /// The global options, worked out.
@@ -17,12 +21,14 @@ use crate::style::Style;
 pub(crate) struct Context {
     global: Global,
     executor: Executor,
+    /// What the command is going to replace.
+    claim: RefCell<Option<Claim>>,
 }
 
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
         let executor = Executor::threads(global.threads);
-        Self { global, executor }
+        Self { global, executor, claim: RefCell::new(None) }
     }
 
     /// Who does the work.
@@ -38,31 +44,76 @@ impl Context {
         limits.with_max_decoded(most.min(limits.max_decoded)).with_max_metadata(most)
     }
 
-    /// How frames are opened.
+    /// How containers are opened. C-Blosc2's lock file is used where it exists.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        OpenOptions::new().with_executor(self.executor()).with_limits(self.limits())
+        let options = OpenOptions::new().with_executor(self.executor()).with_limits(self.limits());
+        options.with_locking(Locking::Existing).with_wait(self.wait())
+    }
+
+    /// How the frame at `path` is opened for reading, which notices when another writer changes it:
+    /// without its lock file if this command has that already, because it is going to replace the
+    /// frame.
+    pub(crate) fn reading(&self, path: &Path) -> OpenOptions {
+        let is_claimed = self.claim.borrow().as_ref().is_some_and(|claim| claim.is_of(path));
+        let options = self.open_options().with_following(true);
+        if is_claimed { options.with_locking(Locking::Writers) } else { options }
+    }
+
+    /// How long to wait for another writer.
+    pub(crate) fn wait(&self) -> Duration {
+        Duration::from_secs(self.global.wait)
+    }
+
+    /// Whether new frames get C-Blosc2's lock file.
+    pub(crate) fn creates_lock_file(&self) -> bool {
+        self.global.lock
+    }
+
+    /// Locks what is at `target`, which this command is going to replace. To be called before the input
+    /// is read: that may be the same.
+    pub(crate) fn claim(&self, target: &Path) -> Outcome {
+        let claim = Claim::of(target, self)?;
+        *self.claim.borrow_mut() = claim;
+        Ok(())
+    }
+
+    /// Unlocks what a command that is repeated is going to lock again.
+    pub(crate) fn forget_claim(&self) {
+        *self.claim.borrow_mut() = None;
+    }
+
+    /// What was locked at `target`.
+    pub(crate) fn take_claim(&self, target: &Path) -> Option<Claim> {
+        let mut claim = self.claim.borrow_mut();
+        if claim.as_ref().is_some_and(|claim| claim.is_of(target)) { claim.take() } else { None }
     }
 
     /// How Bloscpack files are opened.
     pub(crate) fn pack_reader(&self) -> PackReader {
-        PackReader::new().with_executor(self.executor()).with_limits(self.limits())
+        let reader = PackReader::new().with_executor(self.executor()).with_limits(self.limits());
+        reader.with_wait(self.wait())
     }
 
     /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.
     pub(crate) fn edit(&self, path: &Path) -> Outcome<SuperChunk> {
+        if self.creates_lock_file() && path.exists() {
+            create_lock_file(path)?;
+        }
+        let frame = self.open_options().edit(path)?;
         let file = if path.is_dir() { path.join("chunks.b2frame") } else { path.to_owned() };
-        expect_temporary(&file);
-        Ok(self.open_options().edit(path)?)
+        interrupt::edits(&file);
+        Ok(frame)
     }
 
     /// The same for a Bloscpack file, as `reader` opens it.
     pub(crate) fn edit_pack(&self, reader: &PackReader, path: &Path) -> Outcome<Pack> {
-        expect_temporary(path);
-        reader.edit(path).map_err(|error| match error.kind() {
+        let pack = reader.edit(path).map_err(|error| match error.kind() {
             ErrorKind::Unsupported => Failure::said(Exit::Unsupported, error.to_string())
                 .with_help("`superchunk repack` brings old versions to version 3"),
             _ => error.into(),
-        })
+        })?;
+        interrupt::edits(path);
+        Ok(pack)
     }
 
     /// Whether reports are JSON.
@@ -98,6 +149,11 @@ impl Context {
         }
     }
 
+    /// Warns of something that is no failure.
+    pub(crate) fn warn(&self, text: &str) {
+        self.tell(&format!("{} {text}", self.error_style().yellow("warning:")));
+    }
+
     /// Tells of an error, unless even that is unwanted.
     pub(crate) fn complain(&self, text: &str) {
         if self.global.quiet < 2 {
@@ -108,13 +164,5 @@ impl Context {
     /// A bar for work on this many bytes.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         Progress::new(what, total, self.global.progress, self.is_quiet())
-    }
-}
-
-/// Writes down what a change may make beside a file.
-fn expect_temporary(file: &Path) {
-    if let Some(name) = file.file_name() {
-        let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
-        interrupt::began(&file.with_file_name(name));
     }
 }

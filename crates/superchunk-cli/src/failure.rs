@@ -31,6 +31,8 @@ pub(crate) enum Exit {
     Limit = 6,
     /// Something would be overwritten, or another program is writing.
     Busy = 7,
+    /// The change is in place, but whether it survives a power cut is unknown.
+    DurabilityUnknown = 8,
 }
 
 /// A reason to stop.
@@ -82,6 +84,11 @@ impl Failure {
     /// Data could not be written to stdout.
     pub(crate) fn stdout(error: io::Error) -> Self {
         Self::Library(Error::io("cannot write to stdout", error).within("stdout"))
+    }
+
+    /// Whether another writer has changed what was read.
+    pub(crate) fn is_about_change(&self) -> bool {
+        matches!(self, Self::Library(error) if error.kind() == ErrorKind::Changed)
     }
 
     /// What the process exits with; `None` is success.
@@ -137,7 +144,8 @@ fn exit_of(kind: ErrorKind) -> Exit {
         ErrorKind::InvalidArgument => Exit::Usage,
         ErrorKind::LimitExceeded => Exit::Limit,
         ErrorKind::NotFound | ErrorKind::Io => Exit::Io,
-        ErrorKind::Locked => Exit::Busy,
+        ErrorKind::Locked | ErrorKind::Changed => Exit::Busy,
+        ErrorKind::DurabilityUnknown => Exit::DurabilityUnknown,
         _ => Exit::Failure,
     }
 }
@@ -148,8 +156,12 @@ fn hint_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Truncated => Some("the end is missing: was a copy or a download interrupted?"),
         ErrorKind::Unsupported => Some("`superchunk caps` lists what this build knows"),
         ErrorKind::LimitExceeded => Some("raise the limit with --limit-mem, if you trust the data"),
-        ErrorKind::Locked => {
-            Some("another program is writing to it: try again when it has finished")
+        ErrorKind::Locked => Some(
+            "another program is writing to it: try again when it has finished, or --wait longer",
+        ),
+        ErrorKind::Changed => Some("another program has written to it meanwhile: try again"),
+        ErrorKind::DurabilityUnknown => {
+            Some("do not repeat the command: look at the disk, then at the file")
         }
         _ => None,
     }

@@ -2,7 +2,6 @@
 //! bytes.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -276,7 +275,7 @@ impl Input {
 fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
     Ok(match format {
         Format::Frame | Format::SparseFrame => {
-            let frame = context.open_options().open(path)?;
+            let frame = context.reading(path).open(path)?;
             if objects::is_list(&frame) {
                 return Ok(Content::Objects(objects::of_frame(frame)?));
             }
@@ -304,11 +303,7 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
 
 /// Copies stdin to a temporary file, because frames are not read from front to back.
 pub(crate) fn spool_stdin() -> Outcome<Scratch> {
-    let spool = Scratch::new();
-    let failed = |error| Failure::io("keep stdin in a temporary file", spool.path(), error);
-    let mut file = File::create_new(spool.path()).map_err(failed)?;
-    io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
-    Ok(spool)
+    Scratch::of_stream(&mut io::stdin().lock())
 }
 
 /// A length that must fit the memory.

@@ -1,49 +1,119 @@
-//! Ctrl-C: what is not finished goes, what was there stays.
+//! Signals that end the process: what is not finished goes, what was there stays.
 //!
-//! Files that exist only while a command works are written down here. When the process is told to
-//! end, they are removed first. A file that gets its final name is crossed out under the same lock,
-//! so that it is either removed or finished, never half of both.
+//! Files and folders that exist only while a command works are written down here. When the process is
+//! told to end, they are removed first. From the moment on that a change becomes final, signals are
+//! held: the command ends with the exit code that says what has happened.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a process exits with that was interrupted.
-const INTERRUPTED: i32 = 130;
+use superchunk::store::is_temporary_of;
+
+use crate::failure::Outcome;
+
+/// What a process exits with that a signal has ended, less the number of the signal.
+const ENDED_BY_SIGNAL: i32 = 128;
 /// How often a folder is emptied that the rest of the process still writes to.
 const TRIES: usize = 20;
 
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static STATE: Mutex<State> =
+    Mutex::new(State { unfinished: BTreeSet::new(), edited: BTreeSet::new(), is_held: false });
 
-/// Makes an interrupted process tidy up.
+struct State {
+    /// Files and folders that are not finished.
+    unfinished: BTreeSet<PathBuf>,
+    /// Files that are being changed, beside which the library may be making new ones.
+    edited: BTreeSet<PathBuf>,
+    /// Whether signals are ignored.
+    is_held: bool,
+}
+
+/// Makes a process that is told to end tidy up.
+#[cfg(unix)]
 pub(crate) fn install() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+    use signal_hook::iterator::Signals;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    // A file that would become too long is then an error like a full disk.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let ignored = ignored_signals();
+    let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+    // Who starts a command with `nohup` wants it to go on.
+    let wanted = wanted.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
     // Without a handler the process ends all the same, only less tidily.
-    let _ = ctrlc::set_handler(|| {
-        let unfinished = lock();
-        for path in unfinished.iter() {
-            (0..TRIES).any(|_| remove(path));
-        }
-        // The lock is still held: nothing gets its final name any more.
-        std::process::exit(INTERRUPTED);
-    });
+    let Ok(mut signals) = Signals::new(wanted) else { return };
+    std::thread::spawn(move || signals.forever().for_each(end));
+}
+
+/// Makes a process that is told to end tidy up.
+#[cfg(windows)]
+pub(crate) fn install() {
+    const INTERRUPT: i32 = 2;
+    let _ = ctrlc::set_handler(|| end(INTERRUPT));
+}
+
+/// A bit for each signal that was ignored when the process started.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Removes what is not finished and ends the process, unless a change has become final.
+fn end(signal: i32) {
+    let state = lock();
+    if state.is_held {
+        return;
+    }
+    for path in &state.unfinished {
+        (0..TRIES).any(|_| remove(path));
+    }
+    state.edited.iter().for_each(|path| remove_beside(path));
+    // The lock is still held: nothing becomes final any more.
+    std::process::exit(ENDED_BY_SIGNAL + signal);
 }
 
 /// Writes down a file or folder that is about to be made.
 pub(crate) fn began(path: &Path) {
-    lock().insert(path.to_owned());
+    lock().unfinished.insert(path.to_owned());
 }
 
-/// Does what makes the file or folder final, and crosses it out.
-pub(crate) fn finish<T>(path: &Path, change: impl FnOnce() -> T) -> T {
-    let mut unfinished = lock();
-    let result = change();
-    unfinished.remove(path);
-    result
+/// Writes down a file that is about to be changed.
+pub(crate) fn edits(path: &Path) {
+    lock().edited.insert(path.to_owned());
+}
+
+/// Ignores signals from now on: what follows is final.
+pub(crate) fn hold() {
+    lock().is_held = true;
+}
+
+/// Makes a change final, with signals held from here on.
+pub(crate) fn finally(change: impl FnOnce() -> superchunk::Result<()>) -> Outcome {
+    hold();
+    Ok(change()?)
 }
 
 /// Removes a file or folder, and crosses it out.
 pub(crate) fn discard(path: &Path) {
-    finish(path, || remove(path));
+    let mut state = lock();
+    remove(path);
+    state.unfinished.remove(path);
+}
+
+/// Removes what was to take the place of a file that this process has locked.
+fn remove_beside(path: &Path) {
+    let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_temporary_of(&entry.file_name().to_string_lossy(), &name.to_string_lossy()) {
+            remove(&entry.path());
+        }
+    }
 }
 
 /// Removes a file or folder; tells whether it is gone.
@@ -56,6 +126,6 @@ fn remove(path: &Path) -> bool {
     removed.is_ok()
 }
 
-fn lock() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }

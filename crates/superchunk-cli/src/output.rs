@@ -1,6 +1,7 @@
 //! What goes to stdout: text, tables, JSON documents, bytes.
 
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use superchunk::Value;
 
@@ -10,26 +11,78 @@ use crate::failure::{Failure, Outcome};
 /// meaning or goes; new keys do not change it.
 const SCHEMA: u64 = 1;
 
+/// Whether something was written to stdout.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
+/// How many bytes are collected before they are written.
+const GATHERED: usize = 1 << 20;
+
+/// Whether nothing was written to stdout yet, so that a command can be repeated.
+pub(crate) fn is_untouched() -> bool {
+    !WRITTEN.load(Ordering::Relaxed)
+}
+
 /// Writes text to stdout.
 pub(crate) fn print(text: &str) -> Outcome {
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::stdout)
 }
 
-/// Stdout for many small writes of text.
-pub(crate) fn text() -> BufWriter<StdoutLock<'static>> {
-    BufWriter::new(io::stdout().lock())
+/// Stdout for many small writes. What is not flushed when this is dropped is not written: a command that
+/// fails before it has shown much shows nothing, and can be repeated.
+pub(crate) fn text() -> Gathered {
+    Gathered { gathered: Vec::new(), out: stdout() }
+}
+
+/// Bytes on their way to stdout.
+pub(crate) struct Gathered {
+    gathered: Vec<u8>,
+    out: Stdout,
+}
+
+impl Write for Gathered {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= GATHERED {
+            self.out.write_all(&self.gathered)?;
+            self.gathered.clear();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.gathered)?;
+        self.gathered.clear();
+        self.out.flush()
+    }
+}
+
+/// Stdout that remembers whether it was used.
+struct Stdout(StdoutLock<'static>);
+
+fn stdout() -> Stdout {
+    Stdout(io::stdout().lock())
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        WRITTEN.store(true, Ordering::Relaxed);
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Stdout for bytes, which are not for the eyes.
-pub(crate) fn binary() -> Outcome<StdoutLock<'static>> {
+pub(crate) fn binary() -> Outcome<Gathered> {
     if io::stdout().is_terminal() {
         let words = "these are bytes, and stdout is a terminal";
         return Err(
             Failure::usage(words).with_help("write them to a file with -o FILE, or to a pipe")
         );
     }
-    Ok(io::stdout().lock())
+    Ok(text())
 }
 
 /// A JSON document.

@@ -1,98 +1,165 @@
 //! New files and folders appear whole or not at all.
 //!
-//! They are made under a temporary name beside their final one, and renamed when they are complete.
-//! What fails or is interrupted on the way leaves nothing behind, and leaves what was there before.
+//! They are made in a private folder beside their final place ([`Replacement`]), and get their name when
+//! they are complete. What they replace is locked from before the command reads its input, which may be
+//! the very same file, until the new one has the name: no change of another writer is lost. What fails
+//! or is interrupted on the way leaves nothing, and leaves what was there before.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use superchunk::Error;
+use superchunk::detect::{self, Format};
+use superchunk::store::{Replacement, temporary_name};
+use superchunk::{Error, ErrorKind};
 
+use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
+
+/// What a command is going to replace, locked.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    target: PathBuf,
+    replacement: Replacement,
+    _listed: Listed,
+}
+
+/// An entry in the list of what goes when the command is interrupted.
+#[derive(Debug)]
+struct Listed(PathBuf);
+
+impl Listed {
+    fn new(path: PathBuf) -> Self {
+        interrupt::began(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        // What is finished has another place.
+        interrupt::discard(&self.0);
+    }
+}
+
+impl Claim {
+    /// Locks what is at `target`; `None` if there is nothing yet.
+    pub(crate) fn of(target: &Path, context: &Context) -> Outcome<Option<Self>> {
+        match fs::metadata(target) {
+            Ok(found) if found.is_file() || found.is_dir() => {
+                Self::begin(target, context).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn begin(target: &Path, context: &Context) -> Outcome<Self> {
+        if target.file_name().is_none() {
+            return Err(Failure::usage(format!("`{}` is no name for a file", target.display())));
+        }
+        let replacement = Replacement::begin(target, context.wait())?;
+        let listed = Listed::new(replacement.folder().to_owned());
+        Ok(Self { target: target.to_owned(), replacement, _listed: listed })
+    }
+
+    /// Whether this is about the file or folder at `path`.
+    pub(crate) fn is_of(&self, path: &Path) -> bool {
+        match (fs::canonicalize(&self.target), fs::canonicalize(path)) {
+            (Ok(target), Ok(path)) => target == path,
+            _ => self.target == path,
+        }
+    }
+}
 
 /// Makes a new file or folder at `target`: `make` gets the path to make it at. Only with `force` may
 /// there be one already.
 pub(crate) fn replace<T>(
     target: &Path,
     force: bool,
+    context: &Context,
     make: impl FnOnce(&Path) -> Outcome<T>,
 ) -> Outcome<T> {
     check(target, force)?;
-    // A link stays a link: what it points at is replaced.
-    let real = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-    if real.file_name().is_none() {
-        return Err(Failure::usage(format!("`{}` is no name for a file", target.display())));
-    }
-    let temporary = Unfinished::new(real.with_file_name(format!(".{}", unique())));
-    let made = make(&temporary.0).map_err(|failure| renamed(failure, &temporary.0, target))?;
+    let mut claim = match context.take_claim(target) {
+        Some(claim) => claim,
+        None => Claim::begin(target, context)?,
+    };
+    let temporary = claim.replacement.path().to_owned();
+    let made = make(&temporary)
+        .map_err(|failure| renamed(nothing_changed(failure), &temporary, target))?;
     check(target, force)?;
-    temporary.finish(&real)?;
+    if context.creates_lock_file() && is_frame(&temporary) {
+        claim.replacement.create_lock_file()?;
+    }
+    interrupt::hold();
+    let finished = claim.replacement.finish();
+    let finished = finished.map_err(|error| renamed(error.into(), &temporary, target))?;
+    if let Some(error) = finished {
+        context.warn(&format!("the old one is replaced, but could not be removed: {error}"));
+    }
     Ok(made)
 }
 
-/// A file or folder that is removed unless it is finished.
-struct Unfinished(PathBuf);
-
-impl Unfinished {
-    fn new(path: PathBuf) -> Self {
-        interrupt::began(&path);
-        Self(path)
-    }
-
-    /// Gives it its final name.
-    fn finish(self, target: &Path) -> Outcome {
-        if let Ok(old) = fs::metadata(target)
-            && old.is_file()
-        {
-            fs::set_permissions(&self.0, old.permissions())
-                .map_err(|error| Failure::io("set its permissions", target, error))?;
-        }
-        interrupt::finish(&self.0, || rename(&self.0, target))?;
-        // The name is to survive a power cut, too; where folders cannot be synced it does anyway.
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let _ = fs::File::open(folder.unwrap_or(Path::new("."))).and_then(|file| file.sync_all());
-        Ok(())
-    }
+/// Whether C-Blosc2 would use a lock file for it.
+fn is_frame(path: &Path) -> bool {
+    let detected = detect::path(path);
+    detected.is_ok_and(|found| matches!(found.format, Format::Frame | Format::SparseFrame))
 }
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        // What is finished has another name.
-        interrupt::discard(&self.0);
-    }
+/// A place for temporary files that nobody else may look at; it goes when this is dropped.
+pub(crate) struct Scratch {
+    path: PathBuf,
+    /// A file that has no name any more.
+    _nameless: Option<fs::File>,
+    _folder: Option<Listed>,
 }
-
-fn rename(from: &Path, target: &Path) -> Outcome {
-    let failed = |error| Failure::io("rename the finished file to its name", target, error);
-    if !target.is_dir() {
-        return fs::rename(from, target).map_err(failed);
-    }
-    // A folder does not take the place of another one in one step.
-    let old = target.with_file_name(format!(".{}", unique()));
-    fs::rename(target, &old).map_err(failed)?;
-    if let Err(error) = fs::rename(from, target) {
-        let _ = fs::rename(&old, target);
-        return Err(failed(error));
-    }
-    fs::remove_dir_all(&old).map_err(|error| Failure::io("remove the old folder", &old, error))
-}
-
-/// A temporary file in the system's folder for them; it goes when this is dropped.
-pub(crate) struct Scratch(Unfinished);
 
 impl Scratch {
-    /// A path that nobody uses; nothing is made yet.
-    pub(crate) fn new() -> Self {
-        Self(Unfinished::new(std::env::temp_dir().join(unique())))
+    /// A path that nobody else uses; nothing is there yet.
+    pub(crate) fn new() -> Outcome<Self> {
+        let folder = std::env::temp_dir().join(temporary_name("superchunk"));
+        let listed = Listed::new(folder.clone());
+        let path = folder.join("scratch");
+        let made = create_private_folder(&folder);
+        made.map_err(|error| Failure::io("make a temporary folder", &folder, error))?;
+        Ok(Self { path, _nameless: None, _folder: Some(listed) })
+    }
+
+    /// All of a stream, in a file that loses its name at once where the system allows that.
+    pub(crate) fn of_stream(stream: &mut dyn io::Read) -> Outcome<Self> {
+        let mut this = Self::new()?;
+        let path = this.path.clone();
+        let failed = |error| Failure::io("keep the input in a temporary file", &path, error);
+        let mut file = fs::File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(failed)?;
+        #[cfg(unix)]
+        {
+            let descriptor = std::os::fd::AsRawFd::as_raw_fd(&file);
+            this._folder = None;
+            this.path = PathBuf::from(format!("/dev/fd/{descriptor}"));
+        }
+        io::copy(stream, &mut file).map_err(failed)?;
+        this._nameless = Some(file);
+        Ok(this)
     }
 
     /// The path.
     pub(crate) fn path(&self) -> &Path {
-        &self.0.0
+        &self.path
     }
+}
+
+/// Makes a folder that only its owner may enter.
+fn create_private_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(path);
+    #[cfg(windows)]
+    return fs::create_dir(path);
 }
 
 /// Refuses to overwrite without `force`.
@@ -102,6 +169,18 @@ fn check(target: &Path, force: bool) -> Outcome {
     }
     let message = format!("`{}` exists already", target.display());
     Err(Failure::said(Exit::Busy, message).with_help("overwrite it with -f, or choose another -o"))
+}
+
+/// A sync that fails while the new one is made leaves the old one in its place.
+fn nothing_changed(failure: Failure) -> Failure {
+    let Failure::Library(error) = failure else { return failure };
+    if error.kind() != ErrorKind::DurabilityUnknown {
+        return Failure::Library(error);
+    }
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<Error>());
+    let words = cause.unwrap_or(&error).message().to_owned();
+    let subject = error.subject().unwrap_or_default().to_owned();
+    Error::new(ErrorKind::Io, words).within(subject).into()
 }
 
 /// An error about the temporary name, told of the final one.
@@ -125,11 +204,4 @@ fn renamed(failure: Failure, temporary: &Path, target: &Path) -> Failure {
         Some(source) => told.because(io::Error::from(source.kind())).into(),
         None => told.into(),
     }
-}
-
-/// A name that no other command uses at this moment.
-fn unique() -> String {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("superchunk-{}-{count}.tmp", std::process::id())
 }

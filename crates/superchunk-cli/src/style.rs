@@ -29,6 +29,10 @@ impl Style {
         Self { colour }
     }
 
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.wrap("1;33", text)
+    }
+
     pub(crate) fn red(self, text: &str) -> String {
         self.wrap("1;31", text)
     }

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::replace::replace;
@@ -34,6 +35,14 @@ impl Target {
         }
     }
 
+    /// Locks what is going to be replaced, if there is something that may be.
+    pub(crate) fn claim(&self, force: bool, context: &Context) -> Outcome {
+        match self {
+            Self::Path(path) if force => context.claim(path),
+            _ => Ok(()),
+        }
+    }
+
     /// How to call it in a sentence.
     pub(crate) fn name(&self) -> String {
         match self {
@@ -54,11 +63,12 @@ impl Target {
     pub(crate) fn write<T>(
         &self,
         force: bool,
+        context: &Context,
         write: impl FnOnce(&mut dyn Write) -> Outcome<T>,
     ) -> Outcome<T> {
         match self {
             Self::Stdout => {
-                let mut out = BufWriter::with_capacity(1 << 16, output::binary()?);
+                let mut out = output::binary()?;
                 let done = write(&mut out)?;
                 out.flush().map_err(Failure::stdout)?;
                 Ok(done)
@@ -68,7 +78,7 @@ impl Target {
                 let file = file.map_err(|error| Failure::io("open it for writing", path, error))?;
                 written(file, path, write)
             }
-            Self::Path(path) => replace(path, force, |temporary| {
+            Self::Path(path) => replace(path, force, context, |temporary| {
                 let file = File::create_new(temporary)
                     .map_err(|error| Failure::io("make a new file", path, error))?;
                 written(file, path, write)

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
+use crate::interrupt;
 use crate::packs;
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
@@ -79,18 +80,19 @@ pub(crate) fn pack(
         Ok(array)
     };
     if let Target::Path(path) = target {
-        return replace(path, request.force, |temporary| {
+        return replace(path, request.force, context, |temporary| {
             let array = make(temporary, &options)?;
             let nbytes = len_of(&array);
             array.close()?;
             Ok((nbytes, size_of_path(temporary)))
         });
     }
-    let scratch = Scratch::new();
+    let scratch = Scratch::new()?;
     let mut options = options;
     options.frame.durability = Durability::Process;
     let array = make(scratch.path(), &options)?;
-    let stored = crate::verbs::pack::write_frame(array.superchunk(), target, request.force)?;
+    let stored =
+        crate::verbs::pack::write_frame(array.superchunk(), target, request.force, context)?;
     Ok((len_of(&array), stored))
 }
 
@@ -104,7 +106,7 @@ pub(crate) fn convert(
     let (dtype, shape) = type_and_shape(input)?;
     let options = options_of(request, dtype.item_size(), context)?;
     let mut progress = context.progress("converting", Some(input.len()));
-    replace(path, request.force, |temporary| {
+    replace(path, request.force, context, |temporary| {
         let mut array = NdArray::create(temporary, &shape, &dtype, &options)?;
         for name in input.frame().into_iter().flat_map(SuperChunk::value_names) {
             let value = input.need_frame()?.value_bytes(name)?;
@@ -157,14 +159,9 @@ pub(crate) fn copy(
 pub(crate) fn append(frame: SuperChunk, inputs: &[OsString], context: &Context) -> Outcome<u64> {
     let mut array = NdArray::from_superchunk(frame)?;
     let before = len_of(&array);
-    let done = inputs.iter().try_for_each(|input| append_one(&mut array, input, context));
-    if let Err(failure) = done {
-        // Dropping it would commit what came so far.
-        std::mem::forget(array);
-        return Err(failure);
-    }
+    inputs.iter().try_for_each(|input| append_one(&mut array, input, context))?;
     let added = len_of(&array) - before;
-    array.close()?;
+    interrupt::finally(|| array.close())?;
     Ok(added)
 }
 

@@ -155,6 +155,8 @@ impl Blpk {
             quiet: 1,
             verbose: 0,
             threads: self.threads(),
+            wait: 10,
+            lock: false,
             limit_mem: None,
             progress: When::Never,
             color: When::Never,

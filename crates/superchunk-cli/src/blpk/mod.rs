@@ -18,6 +18,7 @@ use superchunk::{CompressOptions, Json};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::interrupt;
 use crate::output;
 use crate::packs;
 use crate::source::Source;
@@ -138,9 +139,10 @@ impl Shop<'_> {
         self.tell(format!("input file size: {}", double_pretty(total)))?;
         let mut progress = self.context.progress("packing", source.total);
         let target = Target::parse(output.as_os_str());
-        let (_, stored) = packs::write(&target, self.blpk.force, &options, &mut |sink| {
-            source.pieces(PIECE, &mut progress, &mut *sink)
-        })?;
+        let (_, stored) =
+            packs::write(&target, self.blpk.force, &options, self.context, &mut |sink| {
+                source.pieces(PIECE, &mut progress, &mut *sink)
+            })?;
         self.tell(format!("output file size: {}", double_pretty(stored)))?;
         self.tell(format!("compression ratio: {:.6}", output::ratio(total, stored)))
     }
@@ -163,7 +165,7 @@ impl Shop<'_> {
         self.tell(format!("input file size: {}", pretty(stored)))?;
         let target = Target::parse(output.as_os_str());
         let data = pack.data()?;
-        target.write(self.blpk.force, |out| {
+        target.write(self.blpk.force, self.context, |out| {
             for chunk in data.chunks() {
                 out.write_all(&chunk?).map_err(|error| target.failed(error))?;
             }
@@ -201,19 +203,13 @@ impl Shop<'_> {
         let mut source = Source::open(Some(new))?;
         self.tell(format!("new file size: {}", double_pretty(source.total.unwrap_or(0))))?;
         let mut progress = self.context.progress("appending", source.total);
-        let appended = source
+        source
             .pieces(PIECE, &mut progress, |bytes| Ok(pack.append(bytes)?))
             .and_then(|()| match metadata {
                 Some(json) => Ok(pack.set_metadata(Some(json))?),
                 None => Ok(()),
             })
-            .and_then(|()| Ok(pack.commit()?));
-        if let Err(failure) = appended {
-            // Dropping it would commit what came so far.
-            std::mem::forget(pack);
-            return Err(failure);
-        }
-        pack.close()?;
+            .and_then(|()| interrupt::finally(|| pack.close()))?;
         self.tell(format!("orig file size after append: {}", double_pretty(size())))
     }
 

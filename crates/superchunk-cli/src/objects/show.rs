@@ -58,7 +58,7 @@ pub(crate) fn unpack(
     // Values of all kinds come back as what they were only in JSON.
     let framing = if cannot_tell { Framing::Jsonl } else { framing };
     let mut progress = context.progress("unpacking", None);
-    target.write(force, |out| {
+    target.write(force, context, |out| {
         let mut written = 0;
         list.each(span, &mut |value| {
             let len = records::write(out, framing, &value)?;

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
+use crate::interrupt;
 use crate::packs::{self, PackFileArgs};
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
@@ -92,22 +93,16 @@ pub(crate) fn append(
         false => Writer::Frame(Box::new(Objects::from_superchunk(context.edit(path)?)?)),
     };
     let before = writer.count();
-    let appended = inputs.iter().try_for_each(|input| {
+    inputs.iter().try_for_each(|input| {
         if let Some(Input { content: Content::Objects(list), .. }) = packed(input, context)? {
             return list.each(Span::all(list.count()), &mut |value| writer.put(&value));
         }
         let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
         take_stream(&mut writer, &mut source, framing, context).map(drop)
-    });
+    })?;
     let after = writer.count();
-    match appended {
-        Ok(()) => writer.close()?,
-        Err(failure) => {
-            // Dropping it would commit what came so far.
-            std::mem::forget(writer);
-            return Err(failure);
-        }
-    }
+    interrupt::hold();
+    writer.close()?;
     Ok((after - before, after))
 }
 
@@ -121,19 +116,19 @@ fn make(
     fill: &mut dyn FnMut(&mut Writer) -> Outcome<u64>,
 ) -> Outcome<(u64, u64)> {
     if let Target::Path(path) = target {
-        return replace(path, request.force, |temporary| {
+        return replace(path, request.force, context, |temporary| {
             let mut writer = Writer::create(temporary, request, kind, false, context)?;
             let nbytes = fill(&mut writer)?;
             writer.finish(temporary, request)?;
             Ok((nbytes, size_of_path(temporary)))
         });
     }
-    let scratch = Scratch::new();
+    let scratch = Scratch::new()?;
     let mut writer = Writer::create(scratch.path(), request, kind, true, context)?;
     let nbytes = fill(&mut writer)?;
     writer.finish(scratch.path(), request)?;
     let stored = size_of_path(scratch.path());
-    target.write(request.force, |out| {
+    target.write(request.force, context, |out| {
         let mut source = Source::open(Some(scratch.path()))?;
         let mut quiet = context.progress("writing", Some(stored));
         source.pieces(1 << 20, &mut quiet, |bytes| {

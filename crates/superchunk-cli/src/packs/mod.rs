@@ -17,6 +17,7 @@ use crate::arrays;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::input::Content;
+use crate::interrupt;
 use crate::objects::ObjectList;
 use crate::source::Source;
 use crate::verbs::append::packed;
@@ -80,21 +81,16 @@ pub(crate) fn change(
     change(&mut json)?;
     let is_empty = matches!(&json, Json::Object(entries) if entries.is_empty());
     pack.set_metadata((!is_empty).then_some(json))?;
-    Ok(pack.close()?)
+    interrupt::finally(|| pack.close())
 }
 
 /// Appends files to a file, all of them or none; returns how many bytes came and how many there are.
 pub(crate) fn append(path: &Path, inputs: &[OsString], context: &Context) -> Outcome<(u64, u64)> {
     let mut pack = context.edit_pack(&context.pack_reader(), path)?;
     let before = pack.data()?.len();
-    let appended = inputs.iter().try_for_each(|input| append_one(&mut pack, input, context));
-    if let Err(failure) = appended.and_then(|()| Ok(pack.commit()?)) {
-        // Dropping it would commit what came so far.
-        std::mem::forget(pack);
-        return Err(failure);
-    }
+    inputs.iter().try_for_each(|input| append_one(&mut pack, input, context))?;
     let after = pack.data()?.len();
-    pack.close()?;
+    interrupt::finally(|| pack.close())?;
     Ok((after - before, after))
 }
 

@@ -121,11 +121,12 @@ pub(crate) fn write(
     target: &Target,
     force: bool,
     options: &PackOptions,
+    context: &Context,
     fill: &mut dyn FnMut(&mut Sink<'_>) -> Outcome,
 ) -> Outcome<(u64, u64)> {
     let mut nbytes = 0;
     if let Target::Path(path) = target {
-        return replace(path, force, |temporary| {
+        return replace(path, force, context, |temporary| {
             let mut pack = Pack::create(temporary, options)?;
             fill(&mut |bytes| {
                 nbytes += bytes.len() as u64;
@@ -135,7 +136,7 @@ pub(crate) fn write(
             Ok((nbytes, size_of_path(temporary)))
         });
     }
-    target.write(force, |out: &mut dyn Write| {
+    target.write(force, context, |out: &mut dyn Write| {
         let mut stream = PackStream::new(Counter { out, count: 0 }, options)?;
         fill(&mut |bytes| {
             nbytes += bytes.len() as u64;

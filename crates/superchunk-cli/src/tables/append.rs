@@ -11,6 +11,7 @@ use super::records::{Records, TextForm};
 use super::sink::{Schema, Sink};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt;
 use crate::location::Location;
 
 /// Appends CSV, JSON-lines or other tables; tells how many rows came, and how many there are.
@@ -21,13 +22,10 @@ pub(crate) fn append(
 ) -> Outcome<(u64, u64)> {
     let before = sink.rows();
     for input in inputs {
-        if let Err(failure) = append_one(&mut sink, input, context) {
-            // Dropping it would commit what came so far.
-            std::mem::forget(sink);
-            return Err(failure);
-        }
+        append_one(&mut sink, input, context)?;
     }
     let after = sink.rows();
+    interrupt::hold();
     sink.close()?;
     Ok((after - before, after))
 }

@@ -17,6 +17,7 @@ use super::{Rows, print};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
+use crate::input::spool_stdin;
 use crate::location::Location;
 use crate::replace::{Scratch, replace};
 use crate::span::Span;
@@ -75,8 +76,8 @@ pub(crate) fn convert(
     let feed = &feed;
     match (request.made, target) {
         (Made::Csv, _) => to_csv(feed, &schema, target, request, context)?,
-        (Made::Npy, _) => to_npy(feed, &schema, target, request.force)?,
-        (made, Target::Path(path)) => replace(path, request.force, |temporary| {
+        (Made::Npy, _) => to_npy(feed, &schema, (target, request.force), context)?,
+        (made, Target::Path(path)) => replace(path, request.force, context, |temporary| {
             let encoding = request.encoding;
             let mut sink = match made {
                 Made::Blsk => Sink::blsk(temporary, &schema, encoding, context)?,
@@ -167,12 +168,8 @@ fn text_of(location: &Location) -> Outcome<Option<(PathBuf, TextForm, Option<Scr
         let form = TextForm::of_name(path).filter(|_| path.is_file());
         return Ok(form.map(|form| (path.clone(), form, None)));
     }
-    let kept = Scratch::new();
-    let path = kept.path().to_owned();
-    let failed = |error| Failure::io("keep the input in it", &path, error);
-    let mut file = std::fs::File::create_new(&path).map_err(failed)?;
-    std::io::copy(&mut std::io::stdin(), &mut file).map_err(failed)?;
-    Ok(Some((path, TextForm::Csv, Some(kept))))
+    let kept = spool_stdin()?;
+    Ok(Some((kept.path().to_owned(), TextForm::Csv, Some(kept))))
 }
 
 impl Feed {
@@ -272,12 +269,17 @@ fn to_csv(
     let write = |out: &mut dyn Write| print::csv_of(&shown, out, &failed, context);
     match target {
         Target::Stdout => write(&mut crate::output::text()),
-        _ => target.write(request.force, write),
+        _ => target.write(request.force, context, write),
     }
 }
 
 /// An array of plain items, or of structures.
-fn to_npy(feed: &Feed, schema: &Schema, target: &Target, force: bool) -> Outcome {
+fn to_npy(
+    feed: &Feed,
+    schema: &Schema,
+    (target, force): (&Target, bool),
+    context: &Context,
+) -> Outcome {
     let header = match (schema.is_array, schema.columns.as_slice()) {
         (true, [column]) => {
             let sides = column.row_shape.iter().map(|side| *side as u64);
@@ -287,7 +289,7 @@ fn to_npy(feed: &Feed, schema: &Schema, target: &Target, force: bool) -> Outcome
         _ => npy::write_header(&structure(&schema.columns)?, &[schema.rows]),
     };
     let sizes: Vec<usize> = schema.columns.iter().map(Column::row_size).collect();
-    target.write(force, |out: &mut dyn Write| {
+    target.write(force, context, |out: &mut dyn Write| {
         out.write_all(&header).map_err(|error| target.failed(error))?;
         feed.batches(schema, &mut |parts, _| {
             let rows = parts.first().zip(sizes.first()).map_or(0, |(part, size)| part.len() / size);

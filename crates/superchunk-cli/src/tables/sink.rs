@@ -222,6 +222,13 @@ impl Sink {
         }
     }
 
+    /// Says if a change of the table at `path` is in, but left for the next writer to complete.
+    pub(crate) fn warn_if_unfinished(path: &Path, context: &Context) {
+        if [".b2commit", "meta/.b2journal"].iter().any(|name| path.join(name).exists()) {
+            context.warn("the rows are in; finishing is left to the next writer, or to `recover`");
+        }
+    }
+
     /// Commits.
     pub(crate) fn close(self) -> Outcome {
         let closed = match self {

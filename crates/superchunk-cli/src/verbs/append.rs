@@ -11,6 +11,7 @@ use crate::arrays;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
+use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
 use crate::objects::{self, RecordArgs};
@@ -43,6 +44,7 @@ pub(crate) struct AppendArgs {
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     if let Some(sink) = Sink::edit(&args.frame, context)? {
         let (added, rows) = tables::append(sink, &args.inputs, context)?;
+        Sink::warn_if_unfinished(&args.frame, context);
         return report_rows(args, added, rows, context);
     }
     let format = detect::path(&args.frame)?.format;
@@ -63,13 +65,9 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
         let after = NdArray::open(&args.frame)?;
         return report(args, added, after.item_count() * after.item_size() as u64, context);
     }
-    if let Err(failure) = append_all(&mut frame, &args.inputs, context) {
-        // Dropping it would commit what came so far.
-        std::mem::forget(frame);
-        return Err(failure);
-    }
+    append_all(&mut frame, &args.inputs, context)?;
     let after = frame.len();
-    frame.close()?;
+    interrupt::finally(|| frame.close())?;
     report(args, after - before, after, context)
 }
 
@@ -129,7 +127,7 @@ fn append_all(frame: &mut SuperChunk, inputs: &[OsString], context: &Context) ->
             return Err(Failure::usage(words).with_help("nothing was appended"));
         }
     }
-    Ok(frame.commit()?)
+    Ok(())
 }
 
 fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Outcome {

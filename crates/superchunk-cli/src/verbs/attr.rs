@@ -15,6 +15,7 @@ use super::pack::json_or_text;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;
+use crate::interrupt;
 use crate::location::Location;
 use crate::output::{self, Document};
 use crate::packs;
@@ -74,6 +75,7 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
         Action::Set { frame: path, name, value } => {
             let value = json_or_text(value);
             if let Some(mut sink) = Sink::edit(path, context)? {
+                interrupt::hold();
                 sink.set_attr(name, &packs::json_of(&value)?)?;
                 return sink.close();
             }
@@ -83,11 +85,12 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
             }
             let mut frame = context.edit(path)?;
             frame.set_value(name, &value)?;
-            Ok(frame.close()?)
+            interrupt::finally(|| frame.close())
         }
         Action::Rm { frame: path, name } => {
             let missing = || missing(&path.display().to_string(), name);
             if let Some(mut sink) = Sink::edit(path, context)? {
+                interrupt::hold();
                 return if sink.remove_attr(name)? { sink.close() } else { Err(missing()) };
             }
             if is_pack(path)? {
@@ -99,7 +102,7 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
                 return Err(missing());
             }
             frame.remove_value(name)?;
-            Ok(frame.close()?)
+            interrupt::finally(|| frame.close())
         }
     }
 }

@@ -185,7 +185,7 @@ fn picture(
         items.extend_from_slice(bytes);
         Ok(())
     })?;
-    target.write(force, |out| picture::write_png(out, &shape, &dtype, &items))
+    target.write(force, context, |out| picture::write_png(out, &shape, &dtype, &items))
 }
 
 /// All that is to be shown, or its first `limit` bytes.

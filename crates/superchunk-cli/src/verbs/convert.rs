@@ -102,6 +102,7 @@ impl ConvertArgs {
 
 pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
     let location = Location::parse(&args.input);
+    Target::parse(&args.output).claim(args.force, context)?;
     match table_of(args, &location, context)? {
         Some(made) => to_table(args, &location, made, context),
         None if args.dtype.is_empty() => to_other(args, &location, context),
@@ -164,7 +165,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
             );
         }
         (To::Chunk, _) => to_chunk(&input, args, &target, context)?,
-        (To::Npy | To::Raw, _) => to_bytes(&input, to, args, &target)?,
+        (To::Npy | To::Raw, _) => to_bytes(&input, to, args, &target, context)?,
         // These are tables, whatever they are made of.
         (To::Bcolz | To::Blsk | To::Columns | To::Csv, _) => {}
     }
@@ -249,7 +250,7 @@ fn guess(args: &ConvertArgs, input: &Input) -> Outcome<To> {
 fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
     let kind = if to == To::Sparse { Kind::Sparse } else { Kind::Contiguous };
     let kind = kind_of(args, kind);
-    replace(path, args.force, |temporary| {
+    replace(path, args.force, context, |temporary| {
         if input.frame().is_some() {
             return arrays::copy(input, temporary, &args.request(), kind, context);
         }
@@ -305,7 +306,7 @@ pub(crate) fn to_pack(
         }
     };
     let mut progress = context.progress("converting", Some(input.len()));
-    packs::write(target, force, &options, &mut |sink| {
+    packs::write(target, force, &options, context, &mut |sink| {
         input.pieces(&mut |bytes| {
             progress.add(bytes.len());
             sink(bytes)
@@ -346,17 +347,23 @@ fn to_chunk(input: &Input, args: &ConvertArgs, target: &Target, context: &Contex
             chunk::compress(&all, &options.compress)?
         }
     };
-    target.write(args.force, |out: &mut dyn Write| {
+    target.write(args.force, context, |out: &mut dyn Write| {
         out.write_all(&bytes).map_err(|error| target.failed(error))
     })
 }
 
-fn to_bytes(input: &Input, to: To, args: &ConvertArgs, target: &Target) -> Outcome {
+fn to_bytes(
+    input: &Input,
+    to: To,
+    args: &ConvertArgs,
+    target: &Target,
+    context: &Context,
+) -> Outcome {
     let header = match (to, &input.content) {
         (To::Npy, _) => arrays::npy_header(input)?,
         _ => Vec::new(),
     };
-    target.write(args.force, |out: &mut dyn Write| {
+    target.write(args.force, context, |out: &mut dyn Write| {
         out.write_all(&header).map_err(|error| target.failed(error))?;
         input.pieces(&mut |bytes| out.write_all(bytes).map_err(|error| target.failed(error)))
     })

@@ -36,7 +36,7 @@ pub(crate) struct WriterArgs {
 }
 
 pub(crate) fn run(context: &Context) -> Outcome {
-    let folder = Scratch::new();
+    let folder = Scratch::new()?;
     std::fs::create_dir(folder.path())
         .map_err(|error| Failure::io("make a temporary folder", folder.path(), error))?;
     let style = context.style();

@@ -13,6 +13,7 @@ pub(crate) mod inspect;
 pub(crate) mod ls;
 pub(crate) mod manual;
 pub(crate) mod pack;
+pub(crate) mod recover;
 pub(crate) mod repack;
 pub(crate) mod salvage;
 pub(crate) mod tune;

@@ -148,6 +148,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     let raw = array_of(args, &source)?;
     let is_array = format == Format::Npy || raw.is_some();
     let target = target_of(args, input.path.as_deref(), is_array)?;
+    target.claim(args.force, context)?;
     let mut attributes =
         args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;
     if args.varlen || args.to() == Some(To::Blp) {
@@ -232,7 +233,7 @@ fn pack_file(
     };
     let mut progress = context.progress("packing", source.total);
     let expected = options.expected_len.filter(|_| is_array);
-    let packed = packs::write(target, args.force, &options, &mut |sink| {
+    let packed = packs::write(target, args.force, &options, context, &mut |sink| {
         let mut found = 0;
         source.pieces(1 << 20, &mut progress, |bytes| {
             found += bytes.len() as u64;
@@ -291,7 +292,7 @@ fn pack_to(
         source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))
     };
     if let Target::Path(path) = target {
-        let packed = replace(path, force, |temporary| {
+        let packed = replace(path, force, context, |temporary| {
             let mut frame = SuperChunk::create(temporary, options)?;
             fill(&mut frame)?;
             frame.commit()?;
@@ -302,20 +303,25 @@ fn pack_to(
         return Ok((packed, progress.rate()));
     }
     // The header comes first and states all lengths: chunks wait in a file that has no name.
-    let scratch = Scratch::new();
+    let scratch = Scratch::new()?;
     let options = options.clone().with_durability(Durability::Process);
     let mut frame = SuperChunk::create(scratch.path(), &options)?;
     if cfg!(unix) {
         drop(scratch);
     }
     fill(&mut frame)?;
-    let stored = write_frame(&frame, target, force)?;
+    let stored = write_frame(&frame, target, force, context)?;
     Ok((Packed { nbytes: frame.len(), stored }, progress.rate()))
 }
 
 /// Writes a frame from front to back, and returns its length.
-pub(crate) fn write_frame(frame: &SuperChunk, target: &Target, force: bool) -> Outcome<u64> {
-    target.write(force, |out| {
+pub(crate) fn write_frame(
+    frame: &SuperChunk,
+    target: &Target,
+    force: bool,
+    context: &Context,
+) -> Outcome<u64> {
+    target.write(force, context, |out| {
         let mut counter = Counter { out, count: 0 };
         frame.write_to(&mut counter)?;
         Ok(counter.count)

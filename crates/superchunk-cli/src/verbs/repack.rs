@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use superchunk::ErrorKind;
 use superchunk::detect::{self, Format};
 use superchunk::frame::Kind;
 
@@ -15,6 +14,7 @@ use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
+use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
 use crate::objects;
@@ -49,21 +49,23 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
     let before = size_of_path(&args.frame);
     let target = args.output.as_ref().map_or(args.frame.as_path(), Path::new);
     let in_place = args.output.is_none();
-    if detect::path(&args.frame)?.format == Format::Bloscpack {
-        pack_file(args, target, in_place || args.force, context)?;
-    } else if in_place
+    let compacts = in_place
         && !args.encoding.changes_chunks()
         && !args.encoding.no_checksums
-        && !args.encoding.sparse
-    {
+        && !args.encoding.sparse;
+    let is_pack = detect::path(&args.frame)?.format == Format::Bloscpack;
+    if is_pack || !compacts {
+        // Nobody may write to what is about to be replaced.
+        context.claim(target)?;
+    }
+    if is_pack {
+        pack_file(args, target, in_place || args.force, context)?;
+    } else if compacts {
         let mut frame = context.edit(&args.frame)?;
+        interrupt::hold();
         frame.compact()?;
         frame.close()?;
     } else {
-        if in_place {
-            // Nobody may be writing to what is about to be replaced.
-            drop(context.edit(&args.frame)?);
-        }
         copy(args, target, in_place || args.force, context)?;
     }
     let after = size_of_path(target);
@@ -82,12 +84,6 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
 /// Writes a Bloscpack file anew, in version 3 or, with objects, 4.
 fn pack_file(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
     let input = Input::open(&Location::whole(Some(args.frame.clone())), context)?;
-    // Nobody may be writing to what is about to be replaced.
-    match context.pack_reader().edit(&args.frame) {
-        Err(error) if error.kind() == ErrorKind::Locked => return Err(error.into()),
-        // Old versions cannot be changed, only written anew.
-        _ => {}
-    }
     let target = (&Target::Path(target.to_owned()), force);
     to_pack(&input, &args.encoding, &PackFileArgs::default(), target, context)
 }
@@ -113,7 +109,7 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
             objects::Request { encoding, pack_file: None, packing: None, attributes, force };
         return objects::convert(list, &request, &Target::Path(target.to_owned()), context);
     }
-    replace(target, force, |temporary| {
+    replace(target, force, context, |temporary| {
         let request = arrays::Request::of(&args.encoding, force);
         arrays::copy(&input, temporary, &request, kind, context)
     })

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::{self, Document, object};
 use crate::replace::replace;
+use crate::target::Target;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,8 +42,9 @@ pub(crate) struct SalvageArgs {
 
 pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     let limits = context.open_options().limits;
+    Target::Path(args.output.clone()).claim(args.force, context)?;
     let (report, bytes) =
-        replace(&args.output, args.force, |temporary| match args.input.is_dir() {
+        replace(&args.output, args.force, context, |temporary| match args.input.is_dir() {
             true => folder(&args.input, temporary, &limits),
             false => file(&args.input, temporary, &limits),
         })?;

@@ -297,7 +297,7 @@ fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Con
         arrays::convert(input, &arrays::Request::of(&encoding, force), out, context)?;
     } else {
         let options = encoding.fresh(best.item_size, context)?;
-        replace(out, force, |temporary| {
+        replace(out, force, context, |temporary| {
             let mut frame = SuperChunk::create(temporary, &options)?;
             input.pieces(&mut |bytes| Ok(frame.append(bytes)?))?;
             Ok(frame.close()?)

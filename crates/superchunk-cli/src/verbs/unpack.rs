@@ -108,7 +108,7 @@ fn unpack(
 ) -> Outcome<u64> {
     let mut progress = context.progress("unpacking", input.slice.is_none().then(|| input.len()));
     let failed = |error| target.failed(error);
-    target.write(force, |out: &mut dyn Write| {
+    target.write(force, context, |out: &mut dyn Write| {
         let mut written = 0;
         out.write_all(header.unwrap_or_default()).map_err(failed)?;
         input.pieces(&mut |bytes| {

@@ -95,7 +95,7 @@ fn look_at(
         return Err(Failure::said(Exit::Unsupported, words));
     }
     let mut options = Options::new().with_level(args.level.into());
-    options = options.with_open(context.open_options());
+    options = options.with_open(context.reading(path));
     options.sample = args.sample.unwrap_or_default();
     if let Some(inner) = &location.inner {
         if !matches!(detected.format, Format::BcolzTable | Format::Blsk) {

@@ -13,6 +13,7 @@ mod convert;
 mod demo;
 mod diff;
 mod exits;
+mod files;
 mod help;
 mod info;
 mod inspect;

@@ -1,0 +1,46 @@
+//! `recover`: what a killed command began is completed, what it left goes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use superchunk::recover;
+
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::interrupt;
+use crate::output::{Document, texts};
+
+const EXAMPLES: &str = "\
+Examples:
+  superchunk recover quotes.bcolz             after a kill or a power cut during an append
+  superchunk recover new.b2frame              also if it was never finished
+Data is never lost without it: readers see through what a killed writer has begun, and the next writer
+completes it. bcolz itself does neither. What a running command works on is not touched.";
+
+/// The options of `recover`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RecoverArgs {
+    /// The frame, Bloscpack file, array or table
+    path: PathBuf,
+}
+
+pub(crate) fn run(args: &RecoverArgs, context: &Context) -> Outcome {
+    interrupt::hold();
+    let done = recover::path(&args.path, &context.open_options())?;
+    let removed: Vec<String> = done.removed.iter().map(|path| path.display().to_string()).collect();
+    let path = args.path.display().to_string();
+    if context.json() {
+        return Document::new("recover")
+            .with("path", path)
+            .with("completed", done.completed)
+            .with("removed", texts(removed))
+            .print();
+    }
+    for name in &removed {
+        context.tell(&format!("removed {name}"));
+    }
+    let completed = if done.completed { "a begun commit was completed" } else { "it is complete" };
+    context.tell(&format!("{path}: {completed}, {} leftovers removed", removed.len()));
+    Ok(())
+}

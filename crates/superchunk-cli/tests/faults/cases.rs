@@ -1,0 +1,296 @@
+//! The containers, the commands that change each of them, and the files that these commands read.
+//!
+//! A command runs in a folder that holds the container and nothing else, and reads files of the
+//! folder `../in`. In every line `{}` stands for the container.
+
+use std::fs;
+use std::path::Path;
+
+use superchunk::bcolz::{ArrayOptions, TableOptions};
+use superchunk::{DType, Result, bcolz, blsk};
+
+use crate::peers::Library;
+use crate::program::shell;
+
+/// A container and the commands that change it.
+pub(crate) struct Container {
+    /// Its name in the folder.
+    pub(crate) name: &'static str,
+    /// The line of a shell that makes it.
+    pub(crate) make: &'static str,
+    /// The real library that reads it, if there is one.
+    pub(crate) peer: Option<Library>,
+    /// Everything that the program can do to it.
+    pub(crate) commands: &'static [&'static str],
+}
+
+pub(crate) static CONTAINERS: [Container; 17] = [
+    Container {
+        name: "data.b2frame",
+        make: "superchunk pack ../in/data.f8 -t 8 -z 4K -c lz4 -m unit=K -o {}",
+        peer: Some(Library::Frames),
+        commands: &[
+            "append {} ../in/more.f8",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {} -c zstd",
+            "repack -f ../in/other.b2frame -o {}",
+            "pack -f ../in/other.f8 -t 8 -o {}",
+            "convert -f ../in/other.b2frame {}",
+            "salvage -f ../in/other.b2frame -o {}",
+        ],
+    },
+    Container {
+        name: "data.sparse",
+        make: "superchunk pack ../in/data.f8 --sparse -t 8 -z 4K -c lz4 -m unit=K -o {}",
+        peer: Some(Library::Frames),
+        commands: &[
+            "append {} ../in/more.f8",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {} -c zstd",
+            "pack -f --sparse ../in/other.f8 -t 8 -z 4K -o {}",
+            "pack -f ../in/other.f8 -t 8 -o {}",
+            "convert -f ../in/other.b2frame {} --to sparse",
+            "salvage -f ../in/other.sparse -o {}",
+        ],
+    },
+    Container {
+        name: "array.b2nd",
+        make: "superchunk pack ../in/rows.npy --chunks 64 -c lz4 -m unit=K -o {}",
+        peer: Some(Library::Arrays),
+        commands: &[
+            "append {} ../in/more.npy",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {} -c zstd",
+            "pack -f ../in/other.npy -o {}",
+            "convert -f ../in/other.b2nd {}",
+            "salvage -f ../in/other.b2nd -o {}",
+        ],
+    },
+    Container {
+        name: "array.sparse",
+        make: "superchunk pack ../in/rows.npy --sparse --chunks 64 -c lz4 -m unit=K -o {}",
+        peer: Some(Library::Arrays),
+        commands: &[
+            "append {} ../in/more.npy",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {} -c zstd",
+            "pack -f --sparse ../in/other.npy -o {}",
+            "convert -f ../in/other.b2nd {} --to sparse",
+            "salvage -f ../in/array.sparse -o {}",
+        ],
+    },
+    Container {
+        name: "names.b2frame",
+        make: "superchunk pack ../in/names.txt --varlen -c lz4 -m unit=K -o {}",
+        peer: Some(Library::Objects),
+        commands: &[
+            "append {} ../in/more.txt",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {} -c zstd",
+            "pack -f --varlen ../in/other.txt -o {}",
+            "convert -f ../in/list.blp {}",
+            "salvage -f ../in/list.b2frame -o {}",
+        ],
+    },
+    Container {
+        name: "data.blp",
+        make: "superchunk pack ../in/data.f8 -t 8 -z 4K -c lz4 -m unit=K -o {}",
+        peer: Some(Library::Bloscpack),
+        commands: &[
+            "append {} ../in/more.f8",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {} -c zstd",
+            "pack -f ../in/other.f8 -t 8 -o {}",
+            "convert -f ../in/other.b2frame {}",
+            "salvage -f ../in/other.blp -o {}",
+        ],
+    },
+    // bloscpack does not read version 4, in which objects have chunks of their own.
+    Container {
+        name: "names.blp",
+        make: "superchunk pack ../in/names.txt --varlen -c lz4 -m unit=K -o {}",
+        peer: None,
+        commands: &[
+            "append {} ../in/more.txt",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {} -c zstd",
+            "pack -f --varlen ../in/other.txt -o {}",
+            "convert -f ../in/list.b2frame {}",
+            "salvage -f ../in/list.blp -o {}",
+        ],
+    },
+    Container {
+        name: "table.bcolz",
+        make: "cp -r ../in/rows.bcolz {}",
+        peer: Some(Library::BcolzTable),
+        commands: &[
+            "append {} ../in/more.csv",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "convert -f ../in/other.csv {}",
+            "salvage -f ../in/other.bcolz -o {}",
+        ],
+    },
+    Container {
+        name: "array.bcolz",
+        make: "cp -r ../in/values.bcolz {}",
+        peer: Some(Library::BcolzArray),
+        commands: &[
+            "append {} ../in/values.csv",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "convert -f ../in/other.npy {}",
+            "salvage -f ../in/array.bcolz -o {}",
+        ],
+    },
+    Container {
+        name: "table.blsk",
+        make: "cp -r ../in/rows.blsk {}",
+        peer: None,
+        commands: &[
+            "append {} ../in/more.csv",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "convert -f ../in/other.csv {}",
+            "salvage -f ../in/other.blsk -o {}",
+        ],
+    },
+    Container {
+        name: "array.blsk",
+        make: "cp -r ../in/values.blsk {}",
+        peer: None,
+        commands: &[
+            "append {} ../in/values.csv",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "convert -f ../in/other.npy {}",
+            "salvage -f ../in/array.blsk -o {}",
+        ],
+    },
+    Container {
+        name: "out.raw",
+        make: "cp ../in/data.f8 {}",
+        peer: None,
+        commands: &["unpack -f ../in/other.b2frame -o {}", "convert -f ../in/other.blp {}"],
+    },
+    Container {
+        name: "out.npy",
+        make: "cp ../in/rows.npy {}",
+        peer: None,
+        commands: &["unpack -f ../in/other.b2nd -o {}", "convert -f ../in/other.bcolz {}"],
+    },
+    Container {
+        name: "out.txt",
+        make: "cp ../in/names.txt {}",
+        peer: None,
+        commands: &["unpack -f ../in/list.b2frame -o {}", "unpack -f ../in/list.blp -o {}"],
+    },
+    Container {
+        name: "out.csv",
+        make: "cp ../in/more.csv {}",
+        peer: None,
+        commands: &["convert -f ../in/other.bcolz {}"],
+    },
+    Container {
+        name: "out.chunk",
+        make: "superchunk convert ../in/data.f8 {}",
+        peer: None,
+        commands: &["convert -f ../in/other.b2frame {}"],
+    },
+    Container {
+        name: "columns",
+        make: "superchunk convert ../in/rows.bcolz {} --to columns",
+        peer: None,
+        commands: &["convert -f ../in/other.bcolz {} --to columns"],
+    },
+];
+
+/// Makes the files that the commands read.
+pub(crate) fn make_inputs(folder: &Path) {
+    fs::create_dir(folder).unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    write("data.f8", &prices(0..2000));
+    write("more.f8", &prices(2000..2700));
+    write("other.f8", &prices(5000..6500));
+    let lines = |count: u32| (0..count).map(|line| format!("name {line}\n")).collect::<String>();
+    write("names.txt", lines(40).as_bytes());
+    write("more.txt", b"last but one\nlast\n");
+    write("other.txt", lines(9).replace("name", "other").as_bytes());
+    let row = |row: i64| format!("{row},{}.5\n", row * 3);
+    let csv = |rows: std::ops::Range<i64>| {
+        "number,price\n".to_owned() + &rows.map(row).collect::<String>()
+    };
+    write("more.csv", csv(150..250).as_bytes());
+    write("other.csv", csv(1000..1090).as_bytes());
+    let values: String = (0..100).map(|value| format!("{value}.25\n")).collect();
+    write("values.csv", format!("values\n{values}").as_bytes());
+    make_tables(folder).unwrap();
+    for line in [
+        "superchunk convert rows.bcolz::price rows.npy",
+        "superchunk convert values.csv more.bcolz; superchunk convert more.bcolz::values more.npy",
+        "superchunk convert other.csv other.bcolz; superchunk convert other.bcolz::price other.npy",
+        "superchunk convert other.csv other.blsk",
+        "superchunk convert other.npy array.bcolz; superchunk convert other.npy array.blsk",
+        "superchunk pack other.f8 -t 8 -z 4K -m unit=F -o other.b2frame",
+        "superchunk pack other.f8 -t 8 -z 4K -m unit=F -o other.blp",
+        "superchunk convert other.b2frame other.sparse --to sparse",
+        "superchunk pack other.npy --chunks 40 -o other.b2nd",
+        "superchunk convert other.b2nd array.sparse --to sparse",
+        "superchunk pack other.txt --varlen -o list.b2frame",
+        "superchunk pack other.txt --varlen -o list.blp",
+    ] {
+        shell(folder, line);
+    }
+}
+
+/// Makes tables and arrays of several chunks, which the program would put into one.
+fn make_tables(folder: &Path) -> Result<()> {
+    const ROWS: i64 = 150;
+    const CHUNK_ROWS: u64 = 64;
+    let numbers: Vec<u8> = (0..ROWS).flat_map(i64::to_le_bytes).collect();
+    let prices = prices(0..150);
+    let number = ArrayOptions::of::<i64>().with_chunk_len(CHUNK_ROWS);
+    let price = ArrayOptions::of::<f64>().with_chunk_len(CHUNK_ROWS);
+    let options =
+        TableOptions::new().with_column("number", number).with_column("price", price.clone());
+    let mut table = bcolz::Table::create(folder.join("rows.bcolz"), &options)?;
+    table.append(&[("number", &numbers), ("price", &prices)])?;
+    table.set_attr("unit", "K")?;
+    table.close()?;
+    let mut array = bcolz::Array::create(folder.join("values.bcolz"), &price)?;
+    array.append(&prices)?;
+    array.set_attr("unit", "K")?;
+    array.close()?;
+    // Two chunks in a file, so that appended rows fill one and begin another.
+    let options = blsk::Options::default().with_chunk_rows(64).with_superchunk_size(2);
+    let columns = [("number", DType::of::<i64>()), ("price", DType::of::<f64>())];
+    let mut table = blsk::Table::create(folder.join("rows.blsk"), &columns, &[], &options)?;
+    table.append(&[("number", &numbers), ("price", &prices)])?;
+    table.set_attr("unit", "K")?;
+    table.close()?;
+    let dtype = DType::of::<f64>();
+    let mut array = blsk::Array::create(folder.join("values.blsk"), &dtype, &[], &options)?;
+    array.append(&prices)?;
+    array.set_attr("unit", "K")?;
+    array.close()
+}
+
+/// Numbers as 64-bit floats with two decimals.
+fn prices(numbers: std::ops::Range<u32>) -> Vec<u8> {
+    let price = |number: u32| (f64::from(number * 7919 % 10_007) / 100.0).to_le_bytes();
+    numbers.flat_map(price).collect()
+}

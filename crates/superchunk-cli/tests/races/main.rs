@@ -1,0 +1,14 @@
+//! Writers at the same time, as real processes and without any delay: no change is lost, and
+//! readers see the content before or after a change.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod arena;
+#[path = "../common/content.rs"]
+mod content;
+mod library;
+mod pairs;
+#[path = "../common/program.rs"]
+mod program;
+mod python;
