@@ -1,7 +1,5 @@
 //! Every promise of `docs/testing.md` names tests that exist.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 
