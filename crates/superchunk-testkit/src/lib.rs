@@ -18,6 +18,7 @@
 //! - [`alloc`]: how much memory a call takes at most;
 //! - `fork`: a check in a forked child (Unix);
 //! - `inject`: a process whose system calls fail, are cut short or are its last (Linux, x86-64);
+//! - [`marks`]: the marks of chunks, and false ones;
 //! - [`rng`], [`time`]: a deterministic generator, moments as text.
 
 pub mod alloc;
@@ -32,6 +33,7 @@ pub mod frame_peer;
 pub mod inject;
 pub mod legacy_peer;
 pub mod machine;
+pub mod marks;
 pub mod model;
 pub mod naive;
 pub mod nd_peer;

@@ -120,8 +120,10 @@ pub struct CompressOptions {
     pub split: SplitMode,
     /// Whether to make a dictionary shared by the blocks (Zstd, LZ4, LZ4HC).
     pub dictionary: bool,
-    /// Whether long streams of LZ4, LZ4HC, BloscLZ and Zlib get marks where that is of use, by which a few items are found without decoding what
-    /// precedes them. They take about 0.3 % of such streams; other readers pass over them. On by default.
+    /// Whether long streams of LZ4, LZ4HC, BloscLZ and Zlib get marks where that pays off, by which a few
+    /// items are found without decoding what precedes them. They take about 0.3 % of such streams; other
+    /// readers skip them. Off by default: a reader that uses them
+    /// ([`Decoder::with_marks`](crate::chunk::Decoder::with_marks)) has to trust the writer.
     pub marks: bool,
     /// The generation of the chunk.
     pub format: ChunkFormat,
@@ -145,7 +147,7 @@ impl CompressOptions {
             block_size: None,
             split: SplitMode::Auto,
             dictionary: false,
-            marks: true,
+            marks: false,
             format: ChunkFormat::Blosc2,
             block_shape: None,
             registry: Registry::new(),

@@ -77,6 +77,30 @@ fn changed_by_the_peer(path: &Path, index: &Path) {
 }
 
 #[test]
+fn a_damaged_chunk_stays_damaged_when_its_frame_is_written_anew() {
+    let scratch = Scratch::new();
+    let path = scratch.path("damaged.b2frame");
+    let options = FrameOptions::new(CompressOptions::new(1).with_level(0)).with_chunk_size(1000);
+    let mut frame = SuperChunk::create(&path, &options).unwrap();
+    frame.append(&mixed(5000, 1, 1)).unwrap();
+    frame.close().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let place = bytes.len() / 2;
+    bytes[place] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let damaged = |path: &Path| -> Vec<usize> {
+        let report = SuperChunk::open(path).unwrap().verify().unwrap();
+        report.damaged.into_iter().map(|(number, _)| number).collect()
+    };
+    let before = damaged(&path);
+    assert_eq!(before.len(), 1);
+    let mut frame = SuperChunk::edit(&path).unwrap();
+    frame.compact().unwrap();
+    frame.close().unwrap();
+    assert_eq!(damaged(&path), before);
+}
+
+#[test]
 fn a_metalayer_that_c_blosc2_changes_leaves_a_frame_unverified_and_not_corrupt() {
     let scratch = Scratch::new();
     let path = scratch.path("one.b2frame");

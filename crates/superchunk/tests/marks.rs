@@ -3,8 +3,11 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use superchunk::chunk::{self, Decoder, Encoder, Header};
-use superchunk::{Codec, CompressOptions, Executor, Filter, FrameOptions, SuperChunk};
+use superchunk::{
+    Codec, CompressOptions, ErrorKind, Executor, Filter, FrameOptions, OpenOptions, SuperChunk,
+};
 use superchunk_testkit::datasets;
+use superchunk_testkit::marks;
 use superchunk_testkit::peers::{Peer, PeerKind};
 use superchunk_testkit::rng::Rng;
 
@@ -26,7 +29,7 @@ fn marked() -> Vec<(String, usize, Vec<u8>, CompressOptions)> {
         for (codec, level, filter) in ways {
             for filters in [vec![], vec![filter]] {
                 let options = CompressOptions::new(dataset.item_size).with_codec(codec);
-                let options = options.with_level(level).with_filters(filters);
+                let options = options.with_level(level).with_filters(filters).with_marks(true);
                 let name = format!("{} {codec:?} {level} {:?}", dataset.name, options.filters);
                 all.push((name, dataset.item_size, bytes.clone(), options));
             }
@@ -35,34 +38,21 @@ fn marked() -> Vec<(String, usize, Vec<u8>, CompressOptions)> {
     all
 }
 
-/// Where the marks of the blocks are: what is behind the streams of each.
+/// Where the marks of the blocks are: what follows the streams of each.
 fn marks_of(packed: &[u8], item_size: usize) -> Vec<std::ops::Range<usize>> {
-    let header = Header::parse(packed).unwrap();
-    let number = |at: usize| i32::from_le_bytes(packed[at..at + 4].try_into().unwrap());
-    let starts: Vec<usize> = (0..header.block_count())
-        .map(|block| usize::try_from(number(32 + 4 * block)).unwrap())
-        .collect();
-    let is_split = packed[2] & 0x10 == 0;
-    let size = header.block_size().unwrap();
-    let mut found = Vec::new();
-    for (block, &start) in starts.iter().enumerate() {
-        let is_whole = (block + 1) * size <= header.len();
-        let mut at = start;
-        for _ in 0..if is_split && is_whole { item_size } else { 1 } {
-            let csize = number(at);
-            at += 4 + usize::try_from(csize).unwrap_or(1);
-        }
-        let end = starts.get(block + 1).copied().unwrap_or(packed.len());
-        if at < end {
-            found.push(at..end);
-        }
-    }
-    found
+    let is_zlib = Header::parse(packed).unwrap().codec() == Some(Codec::Zlib);
+    let blocks = marks::marks_of(packed, item_size, is_zlib).into_iter();
+    blocks.map(|block| block.all).collect()
+}
+
+/// A decoder that believes marks.
+fn trusting() -> Decoder {
+    Decoder::new().with_marks(true)
 }
 
 #[test]
 fn items_are_found_by_marks_wherever_they_are() {
-    let (mut rng, mut decoder, mut marked_chunks) = (Rng::new(4), Decoder::new(), 0);
+    let (mut rng, mut decoder, mut marked_chunks) = (Rng::new(4), trusting(), 0);
     for (name, item_size, bytes, options) in marked() {
         let packed = chunk::compress(&bytes, &options).unwrap();
         let header = Header::parse(&packed).unwrap();
@@ -128,7 +118,7 @@ fn damaged_marks_are_not_believed() {
             packed[at] ^= change;
             let item = rng.index(bytes.len() / item_size);
             let mut found = vec![0; item_size];
-            Decoder::new().read_items(&packed, item..item + 1, &mut found).unwrap();
+            trusting().read_items(&packed, item..item + 1, &mut found).unwrap();
             assert!(found == bytes[item * item_size..(item + 1) * item_size], "{name}: {at}");
             packed[at] ^= change;
         }
@@ -144,7 +134,7 @@ fn damaged_streams_with_marks_give_bytes_or_an_error() {
         for _ in 0..100 {
             packed[32 + rng.index(len - 32)] = u8::try_from(rng.index(256)).unwrap();
             let item = rng.index(bytes.len() / item_size);
-            let _ = Decoder::new().read_items(&packed, item..item + 1, &mut vec![0; item_size]);
+            let _ = trusting().read_items(&packed, item..item + 1, &mut vec![0; item_size]);
         }
         assert_eq!(packed.len(), len);
     }
@@ -153,7 +143,7 @@ fn damaged_streams_with_marks_give_bytes_or_an_error() {
 #[test]
 fn a_changed_block_has_its_own_marks_and_the_others_keep_theirs() {
     let bytes = datasets::csv(LEN);
-    let compress = CompressOptions::new(1).with_codec(Codec::Lz4Hc);
+    let compress = CompressOptions::new(1).with_codec(Codec::Lz4Hc).with_marks(true);
     let options = FrameOptions::new(compress).with_chunk_size(LEN);
     let folder = std::env::temp_dir().join(format!("superchunk-marks-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -165,7 +155,8 @@ fn a_changed_block_has_its_own_marks_and_the_others_keep_theirs() {
     frame.commit().unwrap();
     let mut expected = bytes;
     expected[500_000..500_007].copy_from_slice(b"changed");
-    let again = SuperChunk::open(&path).unwrap();
+    assert!(frame.verify().unwrap().is_good());
+    let again = OpenOptions::new().with_marks(true).open(&path).unwrap();
     let mut rng = Rng::new(7);
     for at in (0..300).map(|_| rng.index(LEN - 20)).chain([499_995, 500_003]).collect::<Vec<_>>() {
         let mut found = [0; 20];
@@ -194,5 +185,60 @@ fn the_real_libraries_pass_over_marks() {
             assert_eq!(found, Ok(expected), "{name}");
         }
         assert!(marked_chunks > 30, "{marked_chunks}");
+    }
+}
+
+#[test]
+fn every_false_mark_is_found_and_by_default_none_is_believed() {
+    let (mut rng, mut false_marks, mut deceived) = (Rng::new(9), 0, 0);
+    let subjects: Vec<_> = marked()
+        .into_iter()
+        .filter_map(|(name, item_size, bytes, options)| {
+            let packed = chunk::compress(&bytes, &options).unwrap();
+            if packed.len() >= LEN {
+                return None;
+            }
+            let is_zlib = options.codec == Codec::Zlib;
+            let blocks = marks::marks_of(&packed, item_size, is_zlib);
+            trusting().check_marks(&packed).unwrap();
+            (!blocks.is_empty()).then_some((name, item_size, bytes, packed, blocks))
+        })
+        .collect();
+    assert!(subjects.len() > 30, "{}", subjects.len());
+    let mut decoders = (Decoder::new(), trusting());
+    while false_marks < 10_000 {
+        for (name, item_size, bytes, packed, blocks) in &subjects {
+            let mut packed = packed.clone();
+            let number = rng.index(blocks.len());
+            if !marks::falsify(&mut packed, &blocks[number], &mut rng) {
+                continue;
+            }
+            false_marks += 1;
+            let error = decoders.1.check_marks(&packed).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}");
+            // Most items of the block are found by other marks, or by none.
+            let item = rng.index(bytes.len() / item_size);
+            let expected = &bytes[item * item_size..(item + 1) * item_size];
+            let mut found = vec![0; *item_size];
+            decoders.0.read_items(&packed, item..item + 1, &mut found).unwrap();
+            assert!(found == expected, "{name}: item {item} differs from the whole chunk");
+            let read = decoders.1.read_items(&packed, item..item + 1, &mut found);
+            deceived += usize::from(read.is_ok() && found != expected);
+        }
+    }
+    // What this is about: a reader that believes marks can be deceived.
+    assert!(deceived > 0);
+}
+
+#[test]
+fn a_chunk_of_somebody_else_is_stored_without_its_marks() {
+    for (name, _, bytes, options) in marked() {
+        let packed = chunk::compress(&bytes, &options).unwrap();
+        let plain = chunk::compress(&bytes, &options.clone().with_marks(false)).unwrap();
+        let mut frame = SuperChunk::in_memory(&FrameOptions::new(options)).unwrap();
+        frame.append_chunk(&packed).unwrap();
+        let stored = frame.compressed_chunk(0).unwrap();
+        assert!(stored == plain, "{name}: {} {} {}", packed.len(), stored.len(), plain.len());
+        assert!(frame.to_vec().unwrap() == bytes, "{name}");
     }
 }

@@ -22,7 +22,7 @@ mod sequences;
 
 pub use compress::Encoder;
 pub use decompress::{decompress, decompress_prefix};
-pub use sequences::fetch;
+pub use sequences::{fetch, mark};
 
 /// Literals one token can announce.
 const MAX_RUN: usize = 32;

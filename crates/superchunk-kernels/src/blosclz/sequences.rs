@@ -1,8 +1,8 @@
 //! A BloscLZ stream as a row of sequences, none of which is carried out: each token is one.
 
 use super::FAR_BASE;
-use crate::marks::Mark;
-use crate::trace::{Sequence, Sequences, Tracer};
+use crate::marks::{Mark, Marker};
+use crate::trace::{Sequence, Sequences, Tracer, mark_all};
 
 /// Fills `dst` with the bytes of the decoded stream from `out` on; `before` tells the last mark at or before a byte of it. `None` if it is
 /// quicker to decode the stream, or something is wrong with it.
@@ -14,6 +14,11 @@ pub fn fetch(
     dst: &mut [u8],
 ) -> Option<()> {
     tracer.fetch(&mut Stream(stream), stream.len(), before, out, dst)
+}
+
+/// Notes in `marker` where the sequences of a stream begin.
+pub fn mark(stream: &[u8], marker: &mut Marker) {
+    mark_all(&mut Stream(stream), marker);
 }
 
 struct Stream<'a>(&'a [u8]);

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::copy::{copy_16, copy_exact, copy_wider, store_4};
 use crate::lz4::MIN_MATCH;
-use crate::lz4::sequences::mark_all;
+use crate::lz4::sequences::mark;
 use crate::marks::{Mark, Marker};
 
 /// The block being written: where it begins, where the next sequence goes, where the buffer ends.
@@ -82,7 +82,7 @@ impl<'a> Block<'a> {
         }
         if let Some(marker) = &mut self.marker {
             marker.begin_again();
-            mark_all(marker, sequences);
+            mark(sequences, marker);
             self.set_due();
         }
         Some(())

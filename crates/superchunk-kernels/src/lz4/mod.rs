@@ -33,7 +33,7 @@ mod tests;
 pub use compress::Encoder;
 pub use decompress::{decompress, decompress_prefix};
 pub use hc::HcEncoder;
-pub use sequences::fetch;
+pub use sequences::{fetch, mark};
 
 /// The shortest match a sequence can hold.
 const MIN_MATCH: usize = 4;

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::MIN_MATCH;
 use crate::marks::{Mark, Marker};
-use crate::trace::{Sequence, Sequences, Tracer, add};
+use crate::trace::{Sequence, Sequences, Tracer, add, mark_all};
 
 /// Fills `dst` with the bytes of the decoded block from `out` on, which has no dictionary; `before` tells the last mark at or before a byte of
 /// it. `None` if it is quicker to decode the block, or something is wrong with it.
@@ -19,15 +19,9 @@ pub fn fetch(
     tracer.fetch(&mut Block(block), block.len(), before, out, dst)
 }
 
-/// Marks what is already written of a block: whole sequences, each with a match.
-pub(super) fn mark_all(marker: &mut Marker, written: &[u8]) {
-    let (mut block, mut next) = (Block(written), Mark::default());
-    while let Some(Sequence { literals, distance, length, next: at }) = block.sequence(next.at) {
-        if next.at >= marker.due() {
-            marker.note(next, literals.len(), distance, length);
-        }
-        next = Mark { at, out: next.out + literals.len() + length };
-    }
+/// Notes in `marker` where the sequences of a block, or of the first part of one, begin.
+pub fn mark(block: &[u8], marker: &mut Marker) {
+    mark_all(&mut Block(block), marker);
 }
 
 struct Block<'a>(&'a [u8]);

@@ -21,7 +21,7 @@ mod tests;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::marks::Mark;
+use crate::marks::{Mark, Marker};
 
 /// A stream as a row of sequences.
 pub(crate) trait Sequences {
@@ -40,6 +40,18 @@ pub(crate) trait Sequences {
             (at, out) = (next, out + len);
             add(known, Mark { at, out })?;
         }
+    }
+}
+
+/// Marks a whole stream: `marker` notes the sequences that are due.
+pub(crate) fn mark_all(sequences: &mut impl Sequences, marker: &mut Marker) {
+    let mut next = Mark::default();
+    while let Some(Sequence { literals, distance, length, next: at }) = sequences.sequence(next.at)
+    {
+        if next.at >= marker.due() {
+            marker.note(next, literals.len(), distance, length);
+        }
+        next = Mark { at, out: next.out + literals.len() + length };
     }
 }
 

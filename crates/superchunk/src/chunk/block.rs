@@ -81,6 +81,8 @@ pub(super) struct BlockReader<'a> {
     pub(super) method: Method,
     pub(super) dict: &'a [u8],
     pub(super) runs_allowed: bool,
+    /// Whether a few bytes are looked for by marks.
+    pub(super) uses_marks: bool,
 }
 
 impl<'a> BlockReader<'a> {
@@ -106,7 +108,8 @@ impl<'a> BlockReader<'a> {
         };
         let method = Method::resolve(header.codec, shape, registry)
             .map_err(|error| error.at("chunk", "flags", 2))?;
-        Ok(Self { pipeline, method, dict, runs_allowed: header.extended })
+        let runs_allowed = header.extended;
+        Ok(Self { pipeline, method, dict, runs_allowed, uses_marks: false })
     }
 
     /// Decodes the bytes `part` of a block into `dst`, which is as long.

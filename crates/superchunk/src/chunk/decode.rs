@@ -10,7 +10,7 @@ use super::layout::{Layout, dictionary};
 use super::special;
 use super::targets::{Blocks, Target};
 use super::vl;
-use super::worker::{Output, Worker};
+use super::worker::{self, Output, Worker};
 use crate::block_shape::BlockShape;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
@@ -37,6 +37,7 @@ pub struct Decoder {
     pub(super) limits: Limits,
     pub(super) registry: Registry,
     pub(super) shape: Option<BlockShape>,
+    pub(super) marks: bool,
     pub(super) workers: Vec<Worker>,
     /// A part that somebody waits for.
     pub(super) parts: Vec<u8>,
@@ -80,6 +81,45 @@ impl Decoder {
     pub fn with_block_shape(mut self, shape: BlockShape) -> Self {
         self.shape = Some(shape);
         self
+    }
+
+    /// The same decoder, which finds a few items by the marks of the chunk where it has some.
+    ///
+    /// Marks are a promise of the writer. In a chunk that was made to deceive, an item that is read alone
+    /// may then differ from the same item of the whole chunk, so they are not used by default;
+    /// [`check_marks`](Self::check_marks) finds out whether they are true.
+    #[must_use]
+    pub fn with_marks(mut self, marks: bool) -> Self {
+        self.marks = marks;
+        self
+    }
+
+    /// Makes sure that all marks of a chunk are true; a chunk without marks is good.
+    pub fn check_marks(&mut self, chunk: &[u8]) -> Result<()> {
+        let header = Header::parse(chunk)?;
+        if header.content != Content::Blocks {
+            return Ok(());
+        }
+        let chunk = header.whole_chunk(chunk)?;
+        let dict = dictionary(&header, chunk)?;
+        let layout = Layout::parse(&header, chunk)?.with_dictionary(dict);
+        let reader = self.block_reader(&header, dict)?;
+        let bytes_of = |block| {
+            let start = layout.block_start(block)?;
+            Ok((start, chunk.get(start..).unwrap_or_default()))
+        };
+        let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
+        blocks.check_marks(worker::at_least(&mut self.workers, 1))
+    }
+
+    /// What reads the blocks of chunks with this header.
+    pub(super) fn block_reader<'a>(
+        &self,
+        header: &Header,
+        dict: &'a [u8],
+    ) -> Result<BlockReader<'a>> {
+        let reader = BlockReader::new(header, dict, self.shape.as_ref(), &self.registry)?;
+        Ok(BlockReader { uses_marks: self.marks, ..reader })
     }
 
     /// The same decoder, told what becomes of what it decodes next.
@@ -185,7 +225,7 @@ impl Decoder {
     ) -> Result<()> {
         let dict = dictionary(header, chunk)?;
         let layout = Layout::parse(header, chunk)?.with_dictionary(dict);
-        let reader = BlockReader::new(header, dict, self.shape.as_ref(), &self.registry)?;
+        let reader = self.block_reader(header, dict)?;
         let bytes_of = |block| {
             let start = layout.block_start(block)?;
             Ok((start, chunk.get(start..).unwrap_or_default()))

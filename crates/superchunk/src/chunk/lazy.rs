@@ -10,7 +10,6 @@
 
 use std::ops::Range;
 
-use super::block::BlockReader;
 use super::decode::Decoder;
 use super::fetched::{Asked, ChunkBytes, Fetched};
 use super::header::{Content, Header};
@@ -218,7 +217,7 @@ impl Decoder {
         self.limits.check_decoded(header.blocksize)?;
         let dict = fetch_dictionary(header, source)?;
         let layout = Layout::parse(header, &lazy.prefix)?.with_dictionary(&dict);
-        let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
+        let reader = self.block_reader(header, &dict)?;
         fetched.read(lazy, (&reader, &layout), std::iter::once(range.clone()), source)?;
         let bytes_of = |block: usize| fetched.get(block);
         let targets = Target::cover(header.geometry(), &range, dst);

@@ -229,6 +229,23 @@ impl StreamMarks<'_> {
         self.inner.iter().map(inner_mark)
     }
 
+    /// Whether each of them is one of the sequences in `found`, which are all of the stream.
+    pub(super) fn are_true(&self, found: &Marker) -> bool {
+        let (bits, none) = (late_bits(self.places), no_mark(self.places));
+        let mut last = 0;
+        let mut is_true = |(index, mark): (usize, &[u8; MARK])| {
+            let (out, late) = (number_of(mark) >> bits, number_of(mark) & none);
+            // Marks are looked up by their place in the output, those that mark nothing included.
+            let is_in_order = out >= std::mem::replace(&mut last, out);
+            let at = place_of(self.places, index + 1, self.exponent) + late;
+            let place = found.marks().binary_search_by_key(&at, |mark| mark.at);
+            let known = place.ok().and_then(|place| found.marks().get(place));
+            is_in_order && (late == none || known.is_some_and(|known| known.out == out))
+        };
+        self.inner().eq(found.inner().iter().copied())
+            && self.marks.iter().enumerate().all(&mut is_true)
+    }
+
     /// The last mark at or before a byte of the output.
     pub(super) fn before(&self, out: usize) -> Mark {
         let (bits, none) = (late_bits(self.places), no_mark(self.places));

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::block::{BlockReader, Stretches};
+use super::block::Stretches;
 use super::decode::Decoder;
 use super::fetched::{ChunkBytes, Fetched};
 use super::header::{Content, Header};
@@ -56,7 +56,7 @@ impl Decoder {
                     let start = layout.block_start(block)?;
                     Ok((start, chunk.get(start..).unwrap_or_default()))
                 };
-                let reader = BlockReader::new(&header, dict, self.shape.as_ref(), &self.registry)?;
+                let reader = self.block_reader(&header, dict)?;
                 let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
                 self.decode_parts(&header, &blocks, parts)
             }
@@ -104,7 +104,7 @@ impl Decoder {
         let header = lazy.header();
         let dict = fetch_dictionary(header, source)?;
         let layout = Layout::parse(header, lazy.prefix())?.with_dictionary(&dict);
-        let reader = BlockReader::new(header, &dict, self.shape.as_ref(), &self.registry)?;
+        let reader = self.block_reader(header, &dict)?;
         let ranges = (0..).map_while(|number| parts.range(number));
         fetched.read(lazy, (&reader, &layout), ranges, source)?;
         let bytes_of = |block: usize| fetched.get(block);

@@ -110,6 +110,22 @@ where
         })
     }
 
+    /// Makes sure that the marks of all blocks are true.
+    pub(super) fn check_marks(&self, workers: &mut [Worker]) -> Result<()> {
+        let Some(worker) = workers.first_mut() else { return Ok(()) };
+        (0..self.layout.geometry().block_count()).try_for_each(|number| {
+            let (position, block) = self.stored(number, Reference::Itself, false)?;
+            let checked = self.reader.check_marks(&mut worker.codec, &block);
+            checked.map_err(|error| error.moved_by(position))
+        })
+    }
+
+    /// The bytes of a block without its marks; `None` if it has none.
+    pub(super) fn without_marks(&self, number: usize) -> Result<Option<&'a [u8]>> {
+        let (_, block) = self.stored(number, Reference::Itself, false)?;
+        Ok(self.reader.without_marks(&block))
+    }
+
     fn decode_from(
         &self,
         executor: &Executor,

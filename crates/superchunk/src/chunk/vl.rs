@@ -160,7 +160,7 @@ impl Decoder {
         }
         self.limits.check_decoded(block.len)?;
         let mut out = vec![0; block.len];
-        let reader = BlockReader::new(header, dict, self.shape.as_ref(), &self.registry)?;
+        let reader = self.block_reader(header, dict)?;
         let [worker, ..] = worker::at_least(&mut self.workers, 1) else { return Ok(out) };
         block.decode(&reader, worker, &mut out)?;
         Ok(out)
@@ -191,7 +191,7 @@ pub(super) fn decode_all(
 ) -> Result<()> {
     let blocks = parse_all(header, chunk)?;
     let dict = dictionary(header, chunk)?;
-    let reader = BlockReader::new(header, dict, decoder.shape.as_ref(), &decoder.registry)?;
+    let reader = decoder.block_reader(header, dict)?;
     let mut rest = dst;
     let mut jobs = Vec::with_capacity(blocks.len());
     for (index, block) in blocks.into_iter().enumerate() {
@@ -219,7 +219,7 @@ pub(super) fn decode_range(
     dst: &mut [u8],
 ) -> Result<()> {
     let dict = dictionary(header, chunk)?;
-    let reader = BlockReader::new(header, dict, decoder.shape.as_ref(), &decoder.registry)?;
+    let reader = decoder.block_reader(header, dict)?;
     let [worker, ..] = worker::at_least(&mut decoder.workers, 1) else { return Ok(()) };
     let mut block_start = 0;
     let mut rest = dst;

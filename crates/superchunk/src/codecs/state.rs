@@ -182,6 +182,21 @@ impl CodecState {
         }
     }
 
+    /// Notes in `marker` where the sequences of a stream begin; returns whether they could be read.
+    pub(crate) fn mark(&mut self, method: &Method, src: &[u8], marker: &mut Marker) -> bool {
+        match method {
+            Method::BloscLz => blosclz::mark(src, marker),
+            Method::Lz4 | Method::Lz4Hc => lz4::mark(src, marker),
+            #[cfg(feature = "zlib")]
+            Method::Zlib => {
+                let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
+                return zlib.mark(src, marker).is_some();
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Decompresses at least the first `needed` bytes of several streams, each of which fills its place, in less time than one
     /// after the other; for methods that [can](Method::decodes_two_at_once). False when one of them is wrong.
     #[cfg_attr(not(feature = "zlib"), allow(unused_variables, reason = "no other codec has that"))]

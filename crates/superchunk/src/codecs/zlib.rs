@@ -62,6 +62,11 @@ impl Zlib {
         }
     }
 
+    /// Notes in `marker` where the blocks and symbols of a stream begin; `None` if it is damaged.
+    pub(crate) fn mark(&mut self, src: &[u8], marker: &mut Marker) -> Option<()> {
+        self.decoder.mark(src, marker)
+    }
+
     /// Expands the stream at the start of `src`, which must fill `dst` exactly; bytes after the
     /// end of the stream are left alone.
     pub(crate) fn decompress(&mut self, src: &[u8], dst: &mut [u8]) -> Result<(), Malformed> {

@@ -280,10 +280,14 @@ impl Contiguous {
             else {
                 continue;
             };
+            // A damaged chunk keeps its checksum, and does not get one that makes it good.
+            let suffix = if self.is_sealed() { SUFFIX } else { 0 };
             chunk.clear();
-            chunk.resize(*len, 0);
+            chunk.resize(*len + suffix, 0);
             self.store.read_exact_at(self.header.header_len + old, &mut chunk)?;
-            plan.dress(&mut chunk);
+            if suffix == 0 {
+                plan.dress(&mut chunk);
+            }
             file.write_at(head_len + new, &chunk)?;
         }
         file.write_at(plan.tail_start(), &plan.tail)?;

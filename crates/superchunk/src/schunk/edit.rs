@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::append::value_chunk;
 use super::options::{MAX_CHUNK_SIZE, default_chunk_size};
-use crate::chunk::Header;
+use crate::chunk::{Header, without_marks};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run, Slot};
 use crate::error::{Error, Result};
 
@@ -50,7 +50,7 @@ impl SuperChunk {
             this.settle()?;
             let at_end = number == this.contents.entries.len();
             this.make_room(&header, if at_end { Place::BehindAll } else { Place::Within })?;
-            let (entry, _) = this.store(&mut chunk.to_vec())?;
+            let (entry, _) = this.store(&mut without_marks(chunk).into_owned())?;
             this.contents.entries.insert(number, entry);
             this.contents.nbytes += header.len() as u64;
             Ok(())
@@ -69,7 +69,7 @@ impl SuperChunk {
             let last = number + 1 == this.contents.entries.len();
             this.make_room(&header, if last { Place::Last } else { Place::Within })?;
             let old_len = this.decoded_len(number)? as u64;
-            let stored = this.store(&mut chunk.to_vec())?;
+            let stored = this.store(&mut without_marks(chunk).into_owned())?;
             this.replace(number, stored.0)?;
             this.contents.nbytes = this.contents.nbytes - old_len + header.len() as u64;
             this.contents.vl_blocks = Self::is_vl(&header);

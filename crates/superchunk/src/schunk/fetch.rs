@@ -374,6 +374,7 @@ impl SuperChunk {
         let decoder = Decoder::new()
             .with_executor(self.compress.executor.clone())
             .with_limits(self.limits)
+            .with_marks(self.marks)
             .with_registry(self.compress.registry.clone());
         match &self.compress.block_shape {
             Some(shape) => decoder.with_block_shape(shape.clone()),

@@ -63,6 +63,8 @@ pub struct SuperChunk {
     tail: Tail,
     compress: CompressOptions,
     limits: Limits,
+    /// Whether a few items are found by marks.
+    marks: bool,
     encoder: Option<Encoder>,
     /// The chunk that is being made.
     buffer: Vec<u8>,
@@ -96,6 +98,7 @@ impl SuperChunk {
             tail: Tail::default(),
             compress,
             limits: Limits::default(),
+            marks: false,
             encoder: None,
             buffer: Vec::new(),
             dirty: false,

@@ -198,7 +198,7 @@ impl OpenOptions {
             compress.with_executor(self.executor.clone()).with_registry(self.registry.clone());
         compress.block_shape = contents.block_shape();
         let mut this = SuperChunk::new(contents, Box::new(layout), compress);
-        this.limits = self.limits;
+        (this.limits, this.marks) = (self.limits, self.marks);
         Ok(this)
     }
 

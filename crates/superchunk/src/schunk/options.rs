@@ -207,6 +207,8 @@ pub struct OpenOptions {
     pub following: bool,
     /// Whether to open a frame whose fingerprint does not match.
     pub trusting: bool,
+    /// Whether a few items are found by the marks of chunks that have some.
+    pub marks: bool,
 }
 
 impl OpenOptions {
@@ -274,6 +276,15 @@ impl OpenOptions {
     #[must_use]
     pub fn with_following(mut self, following: bool) -> Self {
         self.following = following;
+        self
+    }
+
+    /// The same options for a reader that finds a few items by the marks of chunks, where the writer has made
+    /// some ([`CompressOptions::with_marks`]), and so trusts the writer: see
+    /// [`Decoder::with_marks`](crate::chunk::Decoder::with_marks).
+    #[must_use]
+    pub fn with_marks(mut self, marks: bool) -> Self {
+        self.marks = marks;
         self
     }
 

@@ -115,7 +115,10 @@ impl SuperChunk {
         looked.stage = Depth::Decode;
         self.limits.check_decoded(looked.len)?;
         decoded.resize(looked.len, 0);
-        self.with_scratch(|scratch| scratch.decoder.decompress_into(chunk, decoded)).map(drop)
+        self.with_scratch(|scratch| {
+            scratch.decoder.decompress_into(chunk, decoded)?;
+            scratch.decoder.check_marks(chunk)
+        })
     }
 
     /// Where the layout keeps the chunks that it keeps.

@@ -34,8 +34,8 @@ pub(super) fn chunk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
     let decoder =
         Decoder::new().with_limits(limits).with_executor(walk.options.open.executor.clone());
     let mut decoder = decoder.with_registry(walk.options.open.registry.clone());
-    match decoder.decompress(&bytes) {
-        Ok(_) => {
+    match decoder.decompress(&bytes).and_then(|_| decoder.check_marks(&bytes)) {
+        Ok(()) => {
             walk.report.count(Level::Decode, Verdict::Verified);
             walk.report.by_decoding += 1;
         }

@@ -1,0 +1,48 @@
+//! A chunk without its marks, for whoever stores a chunk that another program has made: marks are a promise
+//! of their writer, and nobody else's.
+
+use std::borrow::Cow;
+
+use super::decode::Decoder;
+use super::encode::put_i32;
+use super::header::{Content, Header};
+use super::layout::{Layout, bstarts_end};
+use super::targets::Blocks;
+use crate::error::Result;
+
+/// Where the length of a chunk stands in its header.
+const CBYTES: usize = 12;
+
+/// The same chunk without marks; one that has none, or cannot be understood, stays as it is.
+pub(crate) fn without_marks(chunk: &[u8]) -> Cow<'_, [u8]> {
+    unmarked(chunk).ok().flatten().map_or(Cow::Borrowed(chunk), Cow::Owned)
+}
+
+fn unmarked(chunk: &[u8]) -> Result<Option<Vec<u8>>> {
+    let header = Header::parse(chunk)?;
+    let whole = header.whole_chunk(chunk)?;
+    // Chunks with a dictionary have no marks.
+    if header.content != Content::Blocks || header.dictionary {
+        return Ok(None);
+    }
+    let layout = Layout::parse(&header, whole)?.with_extents()?;
+    let reader = Decoder::new().block_reader(&header, &[])?;
+    let bytes_of = |block| {
+        let start = layout.block_start(block)?;
+        Ok((start, whole.get(start..).unwrap_or_default()))
+    };
+    let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
+    let mut out = whole.get(..bstarts_end(&header)).unwrap_or_default().to_vec();
+    let mut has_marks = false;
+    for number in 0..header.block_count() {
+        let extent = layout.block_extent(number)?;
+        let unmarked = blocks.without_marks(number)?;
+        has_marks |= unmarked.is_some();
+        let start = out.len();
+        put_i32(&mut out, header.header_len() + 4 * number, start)?;
+        out.extend_from_slice(unmarked.or_else(|| whole.get(extent)).unwrap_or_default());
+    }
+    let len = out.len();
+    put_i32(&mut out, CBYTES, len)?;
+    Ok(has_marks.then_some(out))
+}
