@@ -16,9 +16,9 @@ Examples:
   tar -I superchunk -cf backup.tar.b2 dir   a filter: compresses, with -d decompresses
 
 LOCATION is PATH[::INNER][@SLICE], as in data.b2frame@100:200; - is stdin or stdout.
-Every command also takes -q and -v (say less, more), -T N (threads), --limit-mem SIZE, --wait SECONDS
-(for another writer; 10), --lock (C-Blosc2's lock file), and --color and --progress: auto, always or
-never.";
+Every command also takes -q and -v (say less, more), -T N (threads), --limit-mem and --limit-output
+SIZE, --wait SECONDS (for another writer; 10), --lock (C-Blosc2's lock file), and --color and
+--progress: auto, always or never.";
 
 /// Blosc data from a shell: compress it, look into it, change it, convert it.
 #[derive(Debug, Parser)]
@@ -65,6 +65,9 @@ pub(crate) struct Global {
     /// The most memory that a chunk or the metadata may take
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_mem: Option<u64>,
+    /// The most bytes that may be written; without it, not more than 1 GiB that is 10,000 times the input
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
+    pub(crate) limit_output: Option<u64>,
     /// Seconds to wait for another writer
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10, hide = true)]
     pub(crate) wait: u64,

@@ -12,9 +12,15 @@ use superchunk::{ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
+use crate::names::human;
 use crate::progress::Progress;
 use crate::replace::Claim;
 use crate::style::Style;
+
+/// So much may be written whatever it comes from.
+const FREE_OUTPUT: u64 = 1 << 30;
+/// Beyond, at most this many times the stored bytes.
+const MOST_EXPANSION: u64 = 10_000;
 
 /// The global options, worked out.
 #[derive(Debug)]
@@ -36,12 +42,32 @@ impl Context {
         self.executor.clone()
     }
 
+    /// The most memory that may be used, if there is a limit.
+    pub(crate) fn limit_mem(&self) -> Option<u64> {
+        self.global.limit_mem
+    }
+
     /// What an input may make us allocate.
     pub(crate) fn limits(&self) -> Limits {
         let limits = Limits::default();
         let Some(most) = self.global.limit_mem else { return limits };
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         limits.with_max_decoded(most.min(limits.max_decoded)).with_max_metadata(most)
+    }
+
+    /// Refuses to write `len` bytes that come out of `stored` bytes of a file: a few bytes may claim to be
+    /// terabytes.
+    pub(crate) fn check_output(&self, name: &str, len: u64, stored: u64) -> Outcome {
+        let is_refused = match self.global.limit_output {
+            Some(most) => len > most,
+            None => len > FREE_OUTPUT && len / MOST_EXPANSION > stored,
+        };
+        if !is_refused {
+            return Ok(());
+        }
+        let words = format!("`{name}` has {} and would become {}", human(stored), human(len));
+        let help = format!("if you trust it, allow that with --limit-output {len}, or max");
+        Err(Failure::said(Exit::Limit, words).with_help(help))
     }
 
     /// How containers are opened. C-Blosc2's lock file is used where it exists.

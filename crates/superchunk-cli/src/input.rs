@@ -21,6 +21,7 @@ use crate::packs;
 use crate::replace::Scratch;
 use crate::span::Span;
 use crate::summary::value_of;
+use crate::verbs::pack::size_of_path;
 
 /// How much of plain bytes is read at once.
 const PIECE: usize = 1 << 20;
@@ -171,6 +172,20 @@ impl Input {
             Content::Objects(list) => list.data().map_or(0, SuperChunk::len),
             Content::Raw(file) => file.len,
         }
+    }
+
+    /// Refuses to decode, all or the slice, what is out of proportion to what is stored.
+    pub(crate) fn check_expansion(&self, context: &Context) -> Outcome {
+        let size = self.item_size() as u64;
+        let len = match (&self.content, &self.slice) {
+            (_, None) => self.len(),
+            (Content::Array(array), Some(slice)) => {
+                let sides = array.shape_of(Some(slice))?;
+                sides.into_iter().fold(size, u64::saturating_mul)
+            }
+            (_, Some(slice)) => Span::parse(slice, self.len() / size)?.count().saturating_mul(size),
+        };
+        context.check_output(&self.name, len, size_of_path(&self.path))
     }
 
     /// How items are to be printed, if the data tells.

@@ -155,6 +155,7 @@ impl Blpk {
             quiet: 1,
             verbose: 0,
             threads: self.threads(),
+            limit_output: None,
             wait: 10,
             lock: false,
             limit_mem: None,

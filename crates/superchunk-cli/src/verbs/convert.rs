@@ -122,7 +122,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         None => guess(args, &input)?,
     };
     let target = Target::parse(&args.output);
-    check(args, to, &input)?;
+    check(args, to, &input, context)?;
     let objects = if let Content::Objects(list) = &input.content { Some(list) } else { None };
     match (to, &target) {
         (To::Blp, _) => {
@@ -172,8 +172,8 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
     report(&input.name, input.len(), &target, context)
 }
 
-/// Refuses options that the result has no use for.
-fn check(args: &ConvertArgs, to: To, input: &Input) -> Outcome {
+/// Refuses options that the result has no use for, and results out of all proportion.
+fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcome {
     if to != To::Blp && args.pack_file.is_given() {
         return Err(Failure::usage("only Bloscpack files have such checksums and offsets"));
     }
@@ -181,7 +181,11 @@ fn check(args: &ConvertArgs, to: To, input: &Input) -> Outcome {
     if args.packing.packing().is_some() && !makes_list {
         return Err(Failure::usage("only objects in a frame are packed in some way"));
     }
-    Ok(())
+    // The chunks of a frame become those of another one as they are.
+    match (to, input.frame()) {
+        (To::Frame | To::Sparse, Some(_)) => Ok(()),
+        _ => input.check_expansion(context),
+    }
 }
 
 /// What table is to be made, if it is one, or is made of one.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use superchunk::Value;
 
+use super::pack::size_of_path;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
@@ -81,6 +82,8 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
         return compare_objects(one, other);
     }
     let shorter = left.len().min(right.len());
+    let stored = size_of_path(&left.path).saturating_add(size_of_path(&right.path));
+    context.check_output(&left.name, shorter, stored)?;
     // An array is read in rows, all else in any pieces.
     let rows = if matches!(right.content, Content::Array(_)) { right } else { left };
     let piece = rows.piece().max(1) as u64;

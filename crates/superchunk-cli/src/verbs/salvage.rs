@@ -7,11 +7,12 @@ use std::sync::Arc;
 use clap::Args;
 use superchunk::detect::{self, Format};
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
-use superchunk::store::Folder;
-use superchunk::{Limits, Value};
+use superchunk::store::{FileReader, Folder, ReadAt};
+use superchunk::{Error, Limits, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::names::human;
 use crate::output::{self, Document, object};
 use crate::replace::replace;
 use crate::target::Target;
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     let (report, bytes) =
         replace(&args.output, args.force, context, |temporary| match args.input.is_dir() {
             true => folder(&args.input, temporary, &limits),
-            false => file(&args.input, temporary, &limits),
+            false => file(&args.input, temporary, context),
         })?;
     if context.json() {
         document(args, &report, bytes).print()?;
@@ -82,8 +83,9 @@ fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
 
 /// What can be read of a file, as another one. Without its start nobody knows what it was: the chunks of
 /// frames are not those of Bloscpack files.
-fn file(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
-    let bytes = fs::read(from).map_err(|error| Failure::io("read it", from, error))?;
+fn file(from: &Path, to: &Path, context: &Context) -> Outcome<(Report, u64)> {
+    let limits = &context.limits();
+    let bytes = read(from, context)?;
     if !bytes.starts_with(b"blpk") {
         match salvage::frame(&bytes, limits) {
             Ok(saved) => return frame(saved, to),
@@ -94,6 +96,23 @@ fn file(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
         }
     }
     pack(salvage::pack(&bytes, limits)?, to)
+}
+
+/// All of a regular file, if the memory that may be used holds it.
+fn read(path: &Path, context: &Context) -> Outcome<Vec<u8>> {
+    let file = FileReader::open(path)?;
+    let len = file.len()?;
+    let most = context.limit_mem().unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    let wanted = usize::try_from(len).ok().filter(|_| len <= most);
+    let has_room = wanted.is_some_and(|wanted| bytes.try_reserve_exact(wanted).is_ok());
+    let Some(wanted) = wanted.filter(|_| has_room) else {
+        let words = format!("salvage holds the file in memory, and it has {}", human(len));
+        return Err(Error::limit(words).within(path.display().to_string()).into());
+    };
+    bytes.resize(wanted, 0);
+    file.read_exact_at(0, &mut bytes)?;
+    Ok(bytes)
 }
 
 fn frame((saved, report): (superchunk::SuperChunk, Report), to: &Path) -> Outcome<(Report, u64)> {

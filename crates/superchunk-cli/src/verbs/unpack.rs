@@ -106,6 +106,7 @@ fn unpack(
     force: bool,
     context: &Context,
 ) -> Outcome<u64> {
+    input.check_expansion(context)?;
     let mut progress = context.progress("unpacking", input.slice.is_none().then(|| input.len()));
     let failed = |error| target.failed(error);
     target.write(force, context, |out: &mut dyn Write| {

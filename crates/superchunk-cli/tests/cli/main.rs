@@ -7,6 +7,7 @@ mod attr;
 mod bench;
 mod bloscpack;
 mod blpk;
+mod bombs;
 mod caps;
 mod cat;
 mod convert;
