@@ -18,7 +18,7 @@ pub(crate) fn test() -> Outcome {
     let peers = step("setup", peers::setup)?;
     step("fmt", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
     step("clippy", clippy)?;
-    step("dependencies", dependencies::no_c)?;
+    step("dependencies", dependencies::check)?;
     step("tests", || tests(&peers))?;
     step("lesser kernels", kernels::lesser)?;
     step("loom", loom::loom)?;
