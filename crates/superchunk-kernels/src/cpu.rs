@@ -165,23 +165,27 @@ impl Features {
     }
 
     fn avx2(&self) -> bool {
-        const AVX: u32 = 1 << 28;
+        /// SSE3, SSSE3, SSE4.1, SSE4.2, POPCNT and AVX: what kernels for AVX2 are compiled with besides.
+        const BASIC: u32 = 1 | 1 << 9 | 1 << 19 | 1 << 20 | 1 << 23 | 1 << 28;
         const BMI1_AVX2_BMI2: u32 = 1 << 3 | 1 << 5 | 1 << 8;
         const LZCNT: u32 = 1 << 5;
         /// Registers of 16 bytes, and their upper halves.
         const STATE: u64 = 0b110;
-        let processor = self.basic_ecx & AVX != 0
+        let processor = self.basic_ecx & BASIC == BASIC
             && self.extended_ebx & BMI1_AVX2_BMI2 == BMI1_AVX2_BMI2
             && self.other_ecx & LZCNT != 0;
         processor && self.enabled_state & STATE == STATE
     }
 
     fn avx512(&self) -> bool {
+        /// FMA and F16C, which the compiler takes for granted where there is AVX-512.
+        const FMA_F16C: u32 = 1 << 12 | 1 << 29;
         const F_BW_VL: u32 = 1 << 16 | 1 << 30 | 1 << 31;
         const VBMI_VBMI2_GFNI_VNNI: u32 = 1 << 1 | 1 << 6 | 1 << 8 | 1 << 11;
         /// Mask registers, upper halves of the first 16 registers, and the 16 further ones.
         const STATE: u64 = 0b1110_0000;
-        let processor = self.extended_ebx & F_BW_VL == F_BW_VL
+        let processor = self.basic_ecx & FMA_F16C == FMA_F16C
+            && self.extended_ebx & F_BW_VL == F_BW_VL
             && self.extended_ecx & VBMI_VBMI2_GFNI_VNNI == VBMI_VBMI2_GFNI_VNNI;
         self.avx2() && processor && self.enabled_state & STATE == STATE
     }
@@ -226,9 +230,9 @@ mod tests {
     fn detection_agrees_with_the_standard_library() {
         use std::is_x86_feature_detected as has;
 
-        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2");
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt");
         assert_eq!(detect().has_avx2(), avx2);
-        let wide = has!("avx512f") && has!("avx512bw") && has!("avx512vl");
+        let wide = has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("f16c");
         let beside =
             has!("avx512vbmi") && has!("avx512vbmi2") && has!("avx512vnni") && has!("gfni");
         assert_eq!(detect() == Isa::Avx512, avx2 && wide && beside);

@@ -1,6 +1,6 @@
 //! Marks behind the streams of a block: items are found by them, and nobody else is disturbed.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use superchunk::chunk::{self, Decoder, Encoder, Header};
 use superchunk::{

@@ -8,7 +8,8 @@ use clap::Args;
 use superchunk::detect::{self, Format};
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
 use superchunk::store::{FileReader, Folder, ReadAt};
-use superchunk::{Error, Limits, Value};
+use superchunk::verify;
+use superchunk::{Error, ErrorKind, Limits, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -23,8 +24,8 @@ Examples:
   superchunk salvage broken.blp -o saved.blp
   superchunk salvage broken.bcolz -o saved.bcolz --json > report.json
   superchunk salvage broken.blsk -o saved.blsk
-OUT has the format of IN. Nothing is changed in place. Exits with 3 when anything is lost; what was
-saved is in OUT then.";
+OUT has the format of IN. Nothing is changed in place. Exits with 0 when all came back, with 3 when
+something is lost and OUT is whole in itself; anything else, and there is no OUT.";
 
 /// The options of `salvage`.
 #[derive(Debug, Args)]
@@ -44,17 +45,40 @@ pub(crate) struct SalvageArgs {
 pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     let limits = context.open_options().limits;
     Target::Path(args.output.clone()).claim(args.force, context)?;
-    let (report, bytes) =
-        replace(&args.output, args.force, context, |temporary| match args.input.is_dir() {
-            true => folder(&args.input, temporary, &limits),
-            false => file(&args.input, temporary, context),
-        })?;
+    let saved = replace(&args.output, args.force, context, |temporary| {
+        let saved = match args.input.is_dir() {
+            true => folder(&args.input, temporary, &limits)?,
+            false => file(&args.input, temporary, context)?,
+        };
+        check(temporary, context)?;
+        Ok(saved)
+    });
+    let (report, bytes) = saved.map_err(nothing_saved)?;
     if context.json() {
         document(args, &report, bytes).print()?;
     } else {
         tell(args, &report, context)?;
     }
     if report.is_whole() { Ok(()) } else { Err(Failure::Quiet(Exit::Corrupt)) }
+}
+
+/// Makes sure that what was saved is whole in itself.
+fn check(saved: &Path, context: &Context) -> Outcome {
+    let options = verify::Options::new().with_open(context.open_options());
+    let report = verify::path(saved, &options, &mut |_, _| {})?;
+    match report.corrupt().next() {
+        None => Ok(()),
+        Some(finding) => Err(Error::corrupt(finding.words.clone()).within("what was saved").into()),
+    }
+}
+
+/// The exit code of damage means that something was saved: this is for when nothing was.
+fn nothing_saved(failure: Failure) -> Failure {
+    match (failure.exit(), failure.words()) {
+        (Some(Exit::Corrupt), Some(words)) => Failure::said(Exit::Failure, words)
+            .with_help("nothing was saved: no part of it can be trusted"),
+        _ => failure,
+    }
 }
 
 /// What can be read of a folder, as another one. A tree of `blsk` and a folder of bcolz have no file in common
@@ -71,6 +95,8 @@ fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
                 let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
                 return Ok((report, bytes));
             }
+            // What could not be written is no sign of another format.
+            Err(error) if error.kind() == ErrorKind::Io => return Err(error.into()),
             Err(error) => {
                 fs::remove_dir_all(to).map_err(|error| Failure::io("remove it", to, error))?;
                 refusal = Some(error);

@@ -55,7 +55,8 @@ fn a_damaged_chunk_is_named_and_the_others_keep_their_places() {
 fn what_is_no_frame_at_all_gives_nothing() {
     let shell = Shell::with_frame();
     let said = shell.run("salvage data.f8 -o saved.b2frame");
-    assert_eq!(said.code, Some(3));
+    // 3 would mean that something was saved.
+    assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("nothing in it can be read as a chunk"), "{}", said.stderr);
     assert_eq!(shell.names(), ["data.b2frame", "data.f8"]);
 }

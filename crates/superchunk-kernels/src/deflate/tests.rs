@@ -170,7 +170,7 @@ fn kinds(len: usize) -> Vec<Vec<u8>> {
         (0..len).map(|at| byte(at / 300)).collect(),
         (0..len).map(|at| if at % 8 < 6 { 0 } else { noise[at] >> 5 }).collect(),
         (0..len).map(|at| byte(at / 7 * (1 - at % 2))).collect(),
-        (0..len).map(|at| b"the quick brown fox "[at * at / 9 % 20]).collect(),
+        (0..len).map(|at| b"the quick brown fox "[at % 1000 * (at % 1000) / 9 % 20]).collect(),
         (0..len).map(|at| noise[at % 5000]).collect(),
         (0..len).map(|at| noise[at % 32_768]).collect(),
         (0..len).map(|at| if at / 9000 % 2 == 0 { noise[at] } else { byte(at / 40) }).collect(),

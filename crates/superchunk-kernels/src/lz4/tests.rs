@@ -73,7 +73,7 @@ impl Random {
     }
 
     fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() >> 16).unwrap() % n
+        usize::try_from((self.next() >> 16) % n as u64).unwrap()
     }
 
     fn byte(&mut self) -> u8 {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::generations::{self, Generation};
 use super::rebuild::{Part, Plan};
-use super::report::{Order, Report, Source};
+use super::report::{Certainty, Order, Report, Source};
 use super::scan::{Found, Judge, Scan};
 use crate::container::{ChunkSize, Entry, Layer, Slot};
 use crate::error::{Error, Result};
@@ -46,7 +46,10 @@ fn by_index(
 ) -> Option<Result<(SuperChunk, Report)>> {
     let mut report = Report::new("frame", Order::Index);
     report.sealed = remains::is_sealed(bytes, head, tail);
-    let (mut parts, sizes) = resolve(bytes, &tail.entries, head.header_len, judge);
+    let (mut parts, sizes) = resolve(bytes, &tail.entries, head.header_len, &[], judge);
+    if report.sealed {
+        parts.iter_mut().for_each(refuse_unsealed);
+    }
     let stored = tail.entries.iter().filter(|entry| entry.stored_slot().is_some()).count();
     if sizes.is_empty() && stored > 0 {
         return None;
@@ -63,6 +66,16 @@ fn by_index(
     Some(plan.build(parts, &mut report).map(|frame| (frame, report)))
 }
 
+/// A chunk of a sealed frame has a checksum: one that is missing is damage.
+fn refuse_unsealed(part: &mut Part<'_>) {
+    if let Part::Chunk { source, certainty, .. } = part
+        && *certainty != Certainty::Verified
+    {
+        let (source, reason) = (source.clone(), "its checksum is damaged".to_owned());
+        *part = Part::Hole { source, reason };
+    }
+}
+
 /// Adds the chunks that an index does not know: it may be damaged itself. Those of an array must be as
 /// many as its shape says.
 fn add_strays<'a>(
@@ -76,7 +89,7 @@ fn add_strays<'a>(
 ) {
     let trailers = remains::trailers(bytes);
     let scan = judge.walk(&trailers, |_| true);
-    let mut strays = data_chunks(bytes, &scan, &trailers, limits);
+    let mut strays = data_chunks(bytes, &scan, &trailers, Some(head), limits);
     strays.retain(|found| !knows(&tail.entries, head.header_len, found.at));
     if head.contents.metalayers.iter().any(|layer| layer.name == "b2nd") {
         report.superseded = strays.len();
@@ -100,6 +113,7 @@ fn resolve<'a>(
     bytes: &'a [u8],
     entries: &[Entry],
     base: usize,
+    indexes: &[usize],
     judge: &mut Judge<'_>,
 ) -> (Vec<Part<'a>>, Vec<(usize, usize)>) {
     let mut sizes = Vec::new();
@@ -118,7 +132,11 @@ fn resolve<'a>(
         };
         let at = usize::try_from(offset).ok().and_then(|offset| base.checked_add(offset));
         let at = at.unwrap_or(usize::MAX);
-        match judge.look(at) {
+        let looked = match indexes.contains(&at) {
+            true => Err(Error::corrupt("an index lies in its place")),
+            false => judge.look(at),
+        };
+        match looked {
             Ok(found) => {
                 sizes.push((found.item_size, found.decoded_len));
                 parts.push(part_of(bytes, &found));
@@ -156,11 +174,15 @@ fn by_search(
     let scan = judge.walk(&trailers, |_| true);
     let header_len = head.map(|head| head.header_len);
     let generation = generations::best(bytes, &scan, &trailers, header_len, limits);
-    let mut chunks = data_chunks(bytes, &scan, &trailers, limits);
+    let mut chunks = data_chunks(bytes, &scan, &trailers, head, limits);
+    // The place of a chunk that an earlier index knows may be that of a later index by now.
+    let is_data = |at: usize| chunks.iter().any(|chunk| chunk.at == at);
+    let places = scan.chunks.iter().map(|found| found.at);
+    let indexes: Vec<usize> = places.filter(|at| !is_data(*at)).collect();
     let order = if generation.is_some() { Order::FoundIndex } else { Order::Storage };
     let mut report = Report::new("frame", order);
     let (mut parts, mut sizes) = match &generation {
-        Some(found) => resolve(bytes, &found.entries, found.base, judge),
+        Some(found) => resolve(bytes, &found.entries, found.base, &indexes, judge),
         None => Default::default(),
     };
     if let Some(found) = &generation {
@@ -177,7 +199,8 @@ fn by_search(
         ));
     }
     sizes.extend(chunks.iter().map(|found| (found.item_size, found.decoded_len)));
-    if sizes.is_empty() && parts.is_empty() {
+    let has_runs = parts.iter().any(|part| matches!(part, Part::Run(_)));
+    if sizes.is_empty() && !has_runs {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let mut plan = Plan::new(head.map(|head| &head.contents), &sizes, &mut report);
@@ -199,14 +222,35 @@ fn data_chunks(
     bytes: &[u8],
     scan: &Scan,
     trailers: &[Range<usize>],
+    head: Option<&Head>,
     limits: &Limits,
 ) -> Vec<Found> {
+    let entries_of = |found: &Found| {
+        let chunk = bytes.get(found.range()).unwrap_or_default();
+        remains::entries(chunk, limits).ok().filter(|_| found.suffix == 0)
+    };
+    let lists_places =
+        |found: &Found| entries_of(found).is_some_and(|entries| are_places(&entries, found.at));
+    // Data of a sealed frame has checksums. Where all that is left lists places, all chunks are lost.
+    let has_checksums = scan.chunks.iter().any(|found| found.suffix > 0);
+    let tells_itself = has_checksums || scan.chunks.iter().all(lists_places);
     let is_index = |found: &Found| {
         let before = trailers.iter().any(|trailer| trailer.start == found.at + found.len);
-        let chunk = bytes.get(found.range()).unwrap_or_default();
-        before && found.suffix == 0 && remains::entries(chunk, limits).is_ok()
+        let stated = head.is_some_and(|head| head.tail.contains(&(found.at as u64)));
+        (before || stated) && entries_of(found).is_some() || tells_itself && lists_places(found)
     };
     scan.chunks.iter().filter(|found| !is_index(found)).cloned().collect()
+}
+
+/// Whether entries can be the places of chunks that end before byte `end`.
+fn are_places(entries: &[Entry], end: usize) -> bool {
+    /// The shortest chunk.
+    const SHORTEST: u64 = 32;
+    let mut places: Vec<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
+    places.sort_unstable();
+    let are_apart = places.windows(2).all(|pair| matches!(pair, [a, b] if b - a >= SHORTEST));
+    let last_end = places.last().map(|last| last.saturating_add(SHORTEST));
+    are_apart && last_end.is_some_and(|last_end| last_end <= end as u64)
 }
 
 /// Whether an index is that of the last commit: the header says so, or the file ends with it.

@@ -374,6 +374,11 @@ impl Dir for Folder {
         }
     }
 
+    #[cfg(target_os = "linux")]
+    fn sync_all(&self) -> Result<()> {
+        self.directory.sync_file_system().map_err(self.failed("cannot sync the file system"))
+    }
+
     fn lock(&self) -> Result<()> {
         self.locked(LockKind::Exclusive)
     }

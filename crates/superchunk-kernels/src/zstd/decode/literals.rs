@@ -94,11 +94,10 @@ struct Head {
 impl Head {
     /// Also tells how many bytes the head has.
     fn parse(block: &[u8]) -> Option<(Self, usize)> {
+        // Up to 5 bytes: more than `usize` has on some systems.
         let number = |bytes: usize| {
             let bytes = block.get(..bytes)?;
-            Some(
-                bytes.iter().rev().fold(0_usize, |number, &byte| (number << 8) | usize::from(byte)),
-            )
+            Some(bytes.iter().rev().fold(0_u64, |number, &byte| (number << 8) | u64::from(byte)))
         };
         let first = *block.first()?;
         let size_format = (first >> 2) & 3;
@@ -108,7 +107,7 @@ impl Head {
                 1 => (2, 4),
                 _ => (3, 4),
             };
-            let len = number(bytes)? >> shift;
+            let len = usize::try_from(number(bytes)? >> shift).ok()?;
             let run = first & 1 == 1;
             let form = if run { Form::Run } else { Form::Raw };
             return Some((Self { form, len, stored: if run { 1 } else { len } }, bytes));
@@ -122,6 +121,8 @@ impl Head {
         let sizes = number(bytes)? >> 4;
         let form = Form::Coded { streams, described: first & 1 == 0 };
         let mask = (1 << bits) - 1;
-        Some((Self { form, len: sizes & mask, stored: (sizes >> bits) & mask }, bytes))
+        let [len, stored] = [sizes & mask, (sizes >> bits) & mask];
+        let (len, stored) = (usize::try_from(len).ok()?, usize::try_from(stored).ok()?);
+        Some((Self { form, len, stored }, bytes))
     }
 }

@@ -91,12 +91,12 @@ impl Objects {
                 }
             };
             let (name, content) = object_file(row, &bytes);
-            home.write_new(new.as_ref(), &name, &content)?;
+            new.create(&name)?.write_at(0, &content)?;
             (sizes.nbytes, sizes.cbytes) =
                 (sizes.nbytes + len as u64, sizes.cbytes + bytes.len() as u64);
         }
         self.survey.tell_beyond(rows, &mut self.report);
-        home.sync(new.as_ref())?;
+        new.sync_all()?;
         home.sync(to.as_ref())?;
         home.replace(meta.as_ref(), "sizes", &sizes.write())?;
         Ok(self.report)

@@ -201,6 +201,12 @@ impl Directory {
         self.with(|dir| fs::fsync(dir))
     }
 
+    /// Syncs all that was written to the file system of this directory.
+    #[cfg(target_os = "linux")]
+    pub(super) fn sync_file_system(&self) -> io::Result<()> {
+        self.with(|dir| fs::syncfs(dir))
+    }
+
     fn stat(&self, name: &str) -> io::Result<fs::Stat> {
         self.with(|dir| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))
     }
