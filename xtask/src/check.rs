@@ -77,7 +77,7 @@ fn other_systems() -> Outcome {
 
 /// Installs the standard library of a target. Without rustup, the one that the compiler already has
 /// is used; if it has none, the build that follows fails and names the target.
-fn add_target(target: &str) -> Outcome {
+pub(crate) fn add_target(target: &str) -> Outcome {
     let installed = Command::new("rustup").args(["target", "add", target]).status();
     if !installed.is_ok_and(|status| status.success()) {
         let libraries = output(Command::new("rustc").args(["--print", "sysroot"]))?;

@@ -6,11 +6,13 @@
 mod bench;
 mod check;
 mod crash;
+mod debian;
 mod dependencies;
 mod flaky;
 mod fuzz;
 mod kernels;
 mod loom;
+mod narrow;
 mod peers;
 mod step;
 
@@ -32,6 +34,7 @@ cargo xtask <command>
                    example: cargo xtask flaky --times 20 --only hammer
   kernels          every test with each instruction set forced in turn
   neon             the kernels on an emulated aarch64 processor, if there is an emulator
+  i686             the tests of kernels and library where `usize` has 32 bits; installs gcc-multilib
   miri, asan       every access to memory watched: the kernels interpreted, all tests with AddressSanitizer
   loom             the thread pool, the lock file and readers that follow a writer under every order of events that a
                    few preemptions allow
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Some((command, [])) if command == "neon" => kernels::neon(),
         Some((command, [])) if command == "miri" => kernels::miri(),
         Some((command, [])) if command == "asan" => kernels::asan(),
+        Some((command, [])) if command == "i686" => narrow::i686(),
         Some((command, options)) if command == "crash" => crash::crash(options),
         Some((command, options)) if command == "flaky" => flaky::flaky(options),
         Some((command, [])) if command == "loom" => loom::loom(),

@@ -60,7 +60,8 @@ pub(crate) unsafe fn common_before(
 ///
 /// # Safety
 ///
-/// As [`long_common`], and 8 bytes can be read at `at`. If it is `WIDE`, the processor has AVX2 and BMI1.
+/// `at + 8 <= limit`, `limit` lies in the input that begins at `base`, and `distance <= at`. If it
+/// is `WIDE`, the processor has AVX2 and BMI1.
 #[inline(always)]
 pub(crate) unsafe fn match_end<const WIDE: bool>(
     base: *const u8,
@@ -69,13 +70,18 @@ pub(crate) unsafe fn match_end<const WIDE: bool>(
     difference: u64,
     limit: usize,
 ) -> usize {
+    debug_assert!(at + 8 <= limit && distance <= at);
     #[cfg(target_arch = "x86_64")]
     if WIDE {
-        // SAFETY: the caller's promise.
+        // SAFETY: `at + 8 <= limit` and `distance <= at`: `find` of both callers (`deflate::quick`
+        // and `zstd::encode::search`) returns only such positions. Both pass `WIDE` only in a
+        // function that is compiled for AVX2 and BMI1.
         return unsafe { match_end_avx2(base, at, distance, limit) };
     }
     let second = at + 8;
-    // SAFETY: the caller's promise; 8 bytes more are read where they lie before `limit`.
+    // SAFETY: `second <= limit`, since `at + 8 <= limit`, so `long_common` may start there. The 8
+    // bytes at `second` are read only where `second + 8 <= limit`. `distance <= at` keeps the
+    // earlier bytes in the input.
     unsafe {
         if second + 8 > limit {
             if difference != 0 {
@@ -98,7 +104,8 @@ pub(crate) unsafe fn match_end<const WIDE: bool>(
 ///
 /// # Safety
 ///
-/// As [`long_common`], and the processor has AVX2 and BMI1.
+/// `at <= limit`, `limit` lies in the input that begins at `base`, `distance <= at`, and the
+/// processor has AVX2 and BMI1.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1")]
 #[inline]
@@ -109,7 +116,10 @@ pub(crate) unsafe fn match_end_avx2(
     limit: usize,
 ) -> usize {
     use core::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8};
-    // SAFETY: the caller's promise; 32 bytes are read where they lie before `limit`.
+    debug_assert!(at <= limit && distance <= at);
+    // SAFETY: 32 bytes are read at `at` only where `at + 32 <= limit`, and `distance <= at` keeps
+    // the earlier ones in the input. `match_end`, the only caller, requires `at + 8 <= limit`, and
+    // AVX2 and BMI1 where it is `WIDE`.
     unsafe {
         if at + 32 > limit {
             return at + common_length(base, at, distance, limit);

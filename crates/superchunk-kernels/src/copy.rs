@@ -55,7 +55,10 @@ pub(crate) unsafe fn copy_wider(src: *const u8, dst: *mut u8, len: usize) {
 /// (slack: none).
 #[inline(always)]
 pub(crate) unsafe fn copy_exact(src: *const u8, dst: *mut u8, len: usize) {
-    // SAFETY: the caller's promise is the contract of this function.
+    // SAFETY: `len` bytes can be read at `src` and written at `dst`, and the two do not overlap,
+    // which is all that `copy_nonoverlapping` asks for bytes. `lz4::emit` and
+    // `lz4::decompress::long_literals` compare `len` with the room in their output; the sinks of
+    // deflate and zstd have reserved it.
     unsafe { ptr::copy_nonoverlapping(src, dst, len) };
 }
 
@@ -67,8 +70,8 @@ pub(crate) unsafe fn copy_exact(src: *const u8, dst: *mut u8, len: usize) {
 /// * `dst` must be valid for reads and writes of `len + 32` initialised bytes (slack: 32).
 #[inline(always)]
 pub(crate) unsafe fn copy_match(dst: *mut u8, distance: usize, len: usize) {
-    // SAFETY: `dst - distance` is in the buffer by the first promise; both arms write at most 32
-    // bytes past `len`, and what they read lies between `dst - distance` and there.
+    // SAFETY: `dst - distance` is in the buffer (first point of `# Safety`); both arms write at
+    // most 32 bytes past `len`, and what they read lies between `dst - distance` and there.
     unsafe {
         if distance >= 16 {
             copy_wider(dst.sub(distance), dst, len);
@@ -88,8 +91,11 @@ pub(crate) unsafe fn copy_match(dst: *mut u8, distance: usize, len: usize) {
 /// As [`copy_match`], and `distance < 16`.
 #[inline(always)]
 pub(crate) unsafe fn copy_near_match(dst: *mut u8, distance: usize, len: usize) {
-    // SAFETY: `dst - distance` is in the buffer by the caller's promise; each arm writes at most
-    // 32 bytes past `len`, and what it reads lies between `dst - distance` and there.
+    debug_assert!((1..16).contains(&distance));
+    // SAFETY: `dst - distance` is in the buffer: each decoder compares the distance with the bytes
+    // it has written (`lz4::decompress::decode_within`, `decode_fast` and `repeat` of BloscLZ,
+    // `inflate::lane::take_turn`, `has_room` of zstd). Each arm writes at most 32 bytes past `len`,
+    // and what it reads lies between `dst - distance` and there.
     unsafe {
         match distance {
             1 => fill_wide(dst, *dst.sub(1), len),
@@ -113,7 +119,7 @@ pub(crate) unsafe fn copy_near_match(dst: *mut u8, distance: usize, len: usize) 
 /// * `dst` must be valid for writes of `len` bytes (slack: none).
 #[inline]
 pub(crate) unsafe fn copy_match_exact(dst: *mut u8, distance: usize, len: usize) {
-    // SAFETY: `dst - distance` is in the buffer by the first promise. Each step copies
+    // SAFETY: `dst - distance` is in the buffer (first point of `# Safety`). Each step copies
     // `available` bytes or fewer from there to the byte right after them, so its two pieces touch
     // but do not overlap, and never more than is left of `len`.
     unsafe {
@@ -264,7 +270,9 @@ unsafe fn repeat_8(dst: *mut u8, pattern: u64, len: usize) {
 /// `from` is valid for reads of two bytes.
 #[inline(always)]
 pub(crate) unsafe fn near_pattern(from: *const u8, distance: usize) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: two bytes can be read at `from`, which lies `distance` (1 or 2) bytes before the next
+    // byte of an output: `decode_within` of LZ4 and `append` of BloscLZ have room for a whole match
+    // there.
     let bytes = u64::from(unsafe { load_2(from) });
     if distance == 1 {
         (bytes & 0xFF) * 0x0101_0101_0101_0101
@@ -280,7 +288,8 @@ pub(crate) unsafe fn near_pattern(from: *const u8, distance: usize) -> u64 {
 /// `dst` is valid for writes of 24 bytes.
 #[inline(always)]
 pub(crate) unsafe fn repeat_24(dst: *mut u8, pattern: u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: 24 bytes can be written at `dst`: `decode_within` of LZ4 passes a place at most 14
+    // bytes after `last_output`, which lies `FAST_OUTPUT` (64) bytes before the end of the output.
     unsafe {
         store_8(dst, pattern);
         store_8(dst.add(8), pattern);

@@ -198,7 +198,8 @@ impl Features {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "xsave")]
 unsafe fn enabled_state() -> u64 {
-    // SAFETY: XCR0 (number 0) exists wherever OSXSAVE is reported, which the caller promises.
+    // SAFETY: XCR0 (number 0) exists where the processor reports OSXSAVE: `Features::ask`, the only
+    // caller, returns early where it does not.
     unsafe { core::arch::x86_64::_xgetbv(0) }
 }
 

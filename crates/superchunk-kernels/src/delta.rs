@@ -69,9 +69,9 @@ pub fn xor_against(width: usize, reference: &[u8], src: &[u8], dst: &mut [u8]) {
 /// The XOR of all words up to each.
 ///
 /// # Safety
-/// The machine must have the instruction set.
+/// The machine must have the instruction set `isa`.
 unsafe fn running_xor(isa: Isa, width: usize, src: &[u8], dst: &mut [u8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the machine has `isa`: `decode_first` passes what `cpu::isa` has found.
     let done = unsafe {
         match width {
             1 => scan::<true, 1>(isa, src, dst),

@@ -78,11 +78,15 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 ///
 /// # Safety
 ///
-/// As for [`copy`], with `lines` times [`LINE`] bytes, and `to` a multiple of [`LINE`] unless there are none.
+/// `from` must be valid for reads and `to` for writes of `lines * LINE` bytes, and they must not
+/// overlap. `to` must be a multiple of [`LINE`] unless `lines` is 0.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn copy_lines(from: *const u8, to: *mut u8, lines: usize) {
+    debug_assert!(lines == 0 || to.addr().is_multiple_of(LINE));
     let isa = isa();
-    // SAFETY: the caller's promise, and `isa` names only what this machine has.
+    // SAFETY: `lines * LINE` bytes lie at both places, and `to` is a multiple of `LINE` unless
+    // there are none: `copy` splits them off after the bytes before the first such multiple. `isa`
+    // names only what this machine has.
     unsafe {
         match isa {
             Isa::Avx512 => copy_lines_avx512(from, to, lines),
@@ -133,10 +137,12 @@ unsafe fn copy_lines_sse2(from: *const u8, to: *mut u8, lines: usize) {
 
 /// # Safety
 ///
-/// As for [`copy`], with `lines` times [`LINE`] bytes.
+/// `from` must be valid for reads and `to` for writes of `lines * LINE` bytes, and they must not
+/// overlap.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 unsafe fn copy_lines(from: *const u8, to: *mut u8, lines: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `lines * LINE` bytes lie at both places, which do not overlap: `copy` splits them off
+    // its own `len` bytes.
     unsafe { from.copy_to_nonoverlapping(to, lines * LINE) };
 }
 

@@ -49,10 +49,12 @@ impl Steps {
 /// Items in registers, one after the other, to rows.
 ///
 /// # Safety
-/// The processor has AVX-512 with VBMI.
+/// The processor has AVX-512 F and VBMI.
 #[inline(always)]
 pub(crate) unsafe fn items_to_rows<const W: usize>(mut regs: [__m512i; W]) -> [__m512i; W] {
-    // SAFETY: the caller's promise; the map has 64 bytes.
+    // SAFETY: the processor has AVX-512 F and VBMI: the kernels of `shuffle::avx512` and
+    // `bitshuffle::avx512`, the only callers, are inlined into functions compiled for both, which
+    // run only where `cpu::isa` has found `Isa::Avx512`. The map has 64 bytes.
     unsafe {
         let map = _mm512_loadu_si512(const { transposing_map(W, 64 / W) }.as_ptr().cast());
         for i in 0..W {
@@ -85,10 +87,12 @@ pub(crate) unsafe fn items_to_rows<const W: usize>(mut regs: [__m512i; W]) -> [_
 /// Rows to items in registers: the inverse of [`items_to_rows`].
 ///
 /// # Safety
-/// The processor has AVX-512 with VBMI.
+/// The processor has AVX-512 F and VBMI.
 #[inline(always)]
 pub(crate) unsafe fn rows_to_items<const W: usize>(mut regs: [__m512i; W]) -> [__m512i; W] {
-    // SAFETY: the caller's promise; the map has 64 bytes.
+    // SAFETY: the processor has AVX-512 F and VBMI: the kernels of `shuffle::avx512` and
+    // `bitshuffle::avx512`, the only callers, are inlined into functions compiled for both, which
+    // run only where `cpu::isa` has found `Isa::Avx512`. The map has 64 bytes.
     unsafe {
         match W {
             2 => halves(&mut regs),
@@ -121,10 +125,11 @@ pub(crate) unsafe fn rows_to_items<const W: usize>(mut regs: [__m512i; W]) -> [_
 /// Swaps word `b` of register `a` with word `a` of register `b`, words of 8 bytes.
 ///
 /// # Safety
-/// The processor has AVX-512.
+/// The processor has AVX-512 F.
 #[inline(always)]
 pub(crate) unsafe fn transpose_words(regs: &mut [__m512i; 8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX-512 F: `items_to_bits` and `bits_to_items` of
+    // `bitshuffle::avx512`, the only callers, are inlined into functions compiled for it.
     unsafe {
         for i in 0..4 {
             zip_8(regs, 2 * i, 2 * i + 1);
@@ -147,10 +152,14 @@ pub(crate) const fn transposing_map(across: usize, down: usize) -> [u8; 64] {
 }
 
 /// Swaps the upper half of the first register with the lower half of the second.
+///
+/// # Safety
+/// The processor has AVX-512 F.
 #[inline(always)]
 unsafe fn halves<const W: usize>(regs: &mut [__m512i; W]) {
     let (a, b) = (regs[0], regs[1]);
-    // SAFETY: the promise made to the caller.
+    // SAFETY: the processor has AVX-512 F: `items_to_rows` and `rows_to_items`, the only callers,
+    // require it.
     unsafe {
         regs[0] = _mm512_shuffle_i64x2::<0x44>(a, b);
         regs[1] = _mm512_shuffle_i64x2::<0xee>(a, b);
@@ -158,11 +167,15 @@ unsafe fn halves<const W: usize>(regs: &mut [__m512i; W]) {
 }
 
 /// Transposes the 16-byte lanes of four registers: `first`, and three more `apart`.
+///
+/// # Safety
+/// The processor has AVX-512 F.
 #[inline(always)]
 unsafe fn lanes<const W: usize>(regs: &mut [__m512i; W], first: usize, apart: usize) {
     let at = [first, first + apart, first + 2 * apart, first + 3 * apart];
     let (a, b, c, d) = (regs[at[0]], regs[at[1]], regs[at[2]], regs[at[3]]);
-    // SAFETY: the promise made to the caller.
+    // SAFETY: the processor has AVX-512 F: `items_to_rows`, `rows_to_items` and `transpose_words`,
+    // the only callers, require it.
     unsafe {
         let (ab_low, ab_high) =
             (_mm512_shuffle_i32x4::<0x44>(a, b), _mm512_shuffle_i32x4::<0xee>(a, b));
@@ -176,10 +189,14 @@ unsafe fn lanes<const W: usize>(regs: &mut [__m512i; W], first: usize, apart: us
 }
 
 /// In each lane swaps the upper 8 bytes of register `a` with the lower 8 of register `b`.
+///
+/// # Safety
+/// The processor has AVX-512 F.
 #[inline(always)]
 unsafe fn zip_8<const W: usize>(regs: &mut [__m512i; W], a: usize, b: usize) {
     let (low, high) = (regs[a], regs[b]);
-    // SAFETY: the promise made to the caller.
+    // SAFETY: the processor has AVX-512 F: `items_to_rows`, `rows_to_items` and `transpose_words`,
+    // the only callers, require it.
     unsafe {
         regs[a] = _mm512_unpacklo_epi64(low, high);
         regs[b] = _mm512_unpackhi_epi64(low, high);
@@ -187,10 +204,14 @@ unsafe fn zip_8<const W: usize>(regs: &mut [__m512i; W], a: usize, b: usize) {
 }
 
 /// In each lane transposes the words of 4 bytes of four registers: `first` and the three after it.
+///
+/// # Safety
+/// The processor has AVX-512 F.
 #[inline(always)]
 unsafe fn words<const W: usize>(regs: &mut [__m512i; W], first: usize) {
     let (a, b, c, d) = (regs[first], regs[first + 1], regs[first + 2], regs[first + 3]);
-    // SAFETY: the promise made to the caller.
+    // SAFETY: the processor has AVX-512 F: `items_to_rows` and `rows_to_items`, the only callers,
+    // require it.
     unsafe {
         let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
         let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));

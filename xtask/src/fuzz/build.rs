@@ -8,7 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::step::{Outcome, cargo, output, root, run, say};
+use crate::debian;
+use crate::step::{Outcome, cargo, output, root, run};
 
 /// What libFuzzer needs to be told by a program: which edges were taken, and what was compared with what.
 const FLAGS: [&str; 8] = [
@@ -71,30 +72,10 @@ pub(super) fn clear(folder: &Path) -> Outcome {
     }
 }
 
-/// libFuzzer is written in C++: installs a compiler for it where Debian's package manager can.
+/// libFuzzer is written in C++.
 fn have_cpp() -> Outcome {
-    let at_hand = || {
+    debian::need("g++", "which libFuzzer is compiled with", || {
         let asked = Command::new("g++").arg("--version").stdout(Stdio::null()).status();
         asked.is_ok_and(|status| status.success())
-    };
-    if at_hand() {
-        return Ok(());
-    }
-    say("installing g++, which libFuzzer is compiled with");
-    let manager = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        run(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()))
-    };
-    let install = ["install", "--yes", "--no-install-recommends", "g++"];
-    // A machine that has never asked for the list of packages knows none.
-    let installed =
-        manager(&install).or_else(|_| manager(&["update"]).and_then(|()| manager(&install)));
-    let reason = match installed {
-        Ok(()) if at_hand() => return Ok(()),
-        Ok(()) => "it is not in PATH".to_owned(),
-        Err(reason) => reason,
-    };
-    Err(format!(
-        "there is no g++, which libFuzzer is compiled with, and it could not be installed ({reason}); install g++ first"
-    ))
+    })
 }

@@ -75,11 +75,14 @@ type Tile<const W: usize> = [[__m512i; 8]; W];
 
 /// # Safety
 /// The processor has AVX-512, VBMI and GFNI; both pointers are valid for `columns` groups of items
-/// of `W` bytes, at least a step of them.
+/// of `W` bytes, and `columns >= STEP`.
 #[inline(always)]
 unsafe fn items_to_bits<const W: usize>(columns: usize, from: *const u8, to: *mut u8) {
+    debug_assert!(columns >= STEP);
     let mut steps = Steps::new(columns, to.align_offset(STEP));
-    // SAFETY: the caller's promise; `column <= columns - STEP`.
+    // SAFETY: `column + STEP <= columns`, as `Steps` ends at `columns - STEP`, and both pointers
+    // are valid for `columns` groups: `bitshuffle` derived the number from the slices and compared
+    // it with `STEP`. It is compiled for AVX-512, VBMI and GFNI, and this is inlined into it.
     unsafe {
         let mut tile: Tile<W> = [[_mm512_setzero_si512(); 8]; W];
         while let Some(column) = steps.next() {
@@ -113,10 +116,14 @@ unsafe fn bits_to_items<const W: usize, const FAR: bool>(
     from: *const u8,
     to: *mut u8,
 ) {
+    debug_assert!(columns >= STEP);
     // No choice of columns moves groups of a whole line or more; it can still move the rows.
     let aligned = if W < 8 { to.align_offset(STEP) / (8 * W) } else { from.align_offset(STEP) };
     let mut steps = Steps::new(columns, aligned);
-    // SAFETY: the caller's promise; `column <= columns - STEP`; only whole lines are written past the caches.
+    // SAFETY: `column + STEP <= columns`, as `Steps` ends at `columns - STEP`, and both pointers
+    // are valid for `columns` groups: `bitunshuffle` derived the number from the slices and
+    // compared it with `STEP`. It is compiled for AVX-512, VBMI and GFNI, and this is inlined into
+    // it. Stores past the caches go only to multiples of `STEP`, their alignment.
     unsafe {
         let mut tile: Tile<W> = [[_mm512_setzero_si512(); 8]; W];
         while let Some(column) = steps.next() {
@@ -154,7 +161,8 @@ unsafe fn bits_to_items<const W: usize, const FAR: bool>(
 /// The processor has AVX-512, VBMI and GFNI.
 #[inline(always)]
 unsafe fn gather_bits(groups: __m512i) -> __m512i {
-    // SAFETY: the caller's promise; the map has 64 bytes.
+    // SAFETY: the processor has AVX-512, VBMI and GFNI: `items_to_bits`, the only caller, requires
+    // them. The map has 64 bytes.
     unsafe {
         let map = _mm512_loadu_si512(const { transposing_map(8, 8) }.as_ptr().cast());
         _mm512_permutexvar_epi8(map, transpose_bits(groups))
@@ -167,7 +175,8 @@ unsafe fn gather_bits(groups: __m512i) -> __m512i {
 /// The processor has AVX-512, VBMI and GFNI.
 #[inline(always)]
 unsafe fn scatter_bits(words: __m512i) -> __m512i {
-    // SAFETY: the caller's promise; the map has 64 bytes.
+    // SAFETY: the processor has AVX-512, VBMI and GFNI: `bits_to_items`, the only caller, requires
+    // them. The map has 64 bytes.
     unsafe {
         let map = _mm512_loadu_si512(const { transposing_map(8, 8) }.as_ptr().cast());
         transpose_bits(_mm512_permutexvar_epi8(map, words))
@@ -183,7 +192,8 @@ unsafe fn transpose_bits(words: __m512i) -> __m512i {
     /// Byte `i` has bit `i` only. Multiplied by a word, it takes one bit of every byte, the last
     /// byte's first; multiplied with a byte, it reverses the byte.
     const EACH_BIT: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX-512 and GFNI: `gather_bits` and `scatter_bits`, the only
+    // callers, require them.
     unsafe {
         let each_bit = _mm512_set1_epi64(EACH_BIT);
         let reversed = _mm512_gf2p8affine_epi64_epi8::<0>(each_bit, words);

@@ -77,10 +77,11 @@ pub(super) const fn low_bits(shift: i32) -> u8 {
 /// Swaps bit `b` of register `a` with bit `a` of register `b`, in every byte position.
 ///
 /// # Safety
-/// As [`Lanes`].
+/// The processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn transpose_bits<V: Lanes>(rows: &mut [V; 8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has the instruction set of `V`: `tiles` and `whole`, which call this,
+    // are inlined into functions compiled for it (`sse2`, `avx2`, `avx512`, `neon`, `simd128`).
     unsafe {
         for i in [0, 1, 2, 3] {
             (rows[i], rows[i + 4]) = V::exchange::<4>(rows[i], rows[i + 4]);
@@ -97,10 +98,11 @@ pub(super) unsafe fn transpose_bits<V: Lanes>(rows: &mut [V; 8]) {
 /// Swaps byte `b` of register `a` with byte `a` of register `b`, in each lane.
 ///
 /// # Safety
-/// As [`Lanes`].
+/// The processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn transpose_bytes<V: Lanes>(rows: &mut [V; 16]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has the instruction set of `V`: `tiles` and `whole`, which call this,
+    // are inlined into functions compiled for it (`sse2`, `avx2`, `avx512`, `neon`, `simd128`).
     unsafe {
         // A round rotates the eight bits of (register, byte) by one; four swap the halves.
         for _ in 0..4 {
@@ -113,10 +115,11 @@ pub(super) unsafe fn transpose_bytes<V: Lanes>(rows: &mut [V; 16]) {
 /// bring bytes 0‥7 of neighbouring words into registers 0‥7, three more take them back.
 ///
 /// # Safety
-/// As [`Lanes`].
+/// The processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn rotate_words<V: Lanes, const ROUNDS: usize>(rows: &mut [V; 8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has the instruction set of `V`: `tiles`, which calls this, is inlined
+    // into functions compiled for it (`sse2`, `avx2`, `avx512`, `neon`, `simd128`).
     unsafe {
         for _ in 0..ROUNDS {
             *rows = rotate(rows);
@@ -127,11 +130,15 @@ pub(super) unsafe fn rotate_words<V: Lanes, const ROUNDS: usize>(rows: &mut [V; 
 /// Zips register `i` with `i + N / 2` into registers `2 * i` and `2 * i + 1`: the top bit of the
 /// register's number becomes the lowest of the byte's, whose top bit becomes the lowest of the
 /// register's.
+///
+/// # Safety
+/// The processor has the instruction set of `V`.
 #[inline(always)]
 unsafe fn rotate<V: Lanes, const N: usize>(rows: &[V; N]) -> [V; N] {
     let mut next = *rows;
     for i in 0..N / 2 {
-        // SAFETY: the promise made to the caller's caller.
+        // SAFETY: the processor has the instruction set of `V`: `transpose_bytes` and
+        // `rotate_words`, the only callers, require it.
         unsafe {
             next[2 * i] = V::zip_low(rows[i], rows[i + N / 2]);
             next[2 * i + 1] = V::zip_high(rows[i], rows[i + N / 2]);

@@ -27,16 +27,20 @@ use crate::far;
 /// Transposes whole groups of items into rows.
 ///
 /// # Safety
-/// The processor has the instruction set of `V`.
+/// The processor has the instruction set of `V`. If a register of `V` has more than one lane, there
+/// are at least `V::WIDTH` whole groups of items, or too few for registers (`Job::is_small`).
 #[inline(always)]
 pub(super) unsafe fn bitshuffle<V: Lanes>(item_size: usize, src: &[u8], dst: &mut [u8]) {
     let job = Job::new(item_size, src.len().min(dst.len()));
     if job.is_small::<V>() {
         return scalar::bitshuffle(item_size, src, dst);
     }
+    debug_assert!(V::WIDTH == 16 || job.columns >= V::WIDTH);
     let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
-    // SAFETY: both slices hold `job.columns` groups, which `Job::new` derived from their lengths,
-    // and each function gets the number of columns it asks for; the rest is the caller's promise.
+    // SAFETY: both slices hold `job.columns` groups, which `Job::new` derived from their lengths.
+    // `is_small` checked that items of one byte fill a register, and that there are columns at all.
+    // The processor has `V`, and columns that do not fill a register come with one lane: `avx2` and
+    // `avx512` are compiled for theirs, and pass fewer columns on to `sse2`.
     unsafe {
         if item_size == 1 {
             job.bytes_to_rows::<V>(src, dst);
@@ -51,7 +55,8 @@ pub(super) unsafe fn bitshuffle<V: Lanes>(item_size: usize, src: &[u8], dst: &mu
 /// Transposes rows back into whole groups of items; with `FAR` these are written past the caches.
 ///
 /// # Safety
-/// The processor has the instruction set of `V`.
+/// The processor has the instruction set of `V`. If a register of `V` has more than one lane, there
+/// are at least `V::WIDTH` whole groups of items, or too few for registers (`Job::is_small`).
 #[inline(always)]
 pub(super) unsafe fn bitunshuffle<V: Lanes, const FAR: bool>(
     item_size: usize,
@@ -62,9 +67,12 @@ pub(super) unsafe fn bitunshuffle<V: Lanes, const FAR: bool>(
     if job.is_small::<V>() {
         return scalar::bitunshuffle(item_size, src, dst);
     }
+    debug_assert!(V::WIDTH == 16 || job.columns >= V::WIDTH);
     let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
-    // SAFETY: both slices hold `job.columns` groups, which `Job::new` derived from their lengths,
-    // and each function gets the number of columns it asks for; the rest is the caller's promise.
+    // SAFETY: both slices hold `job.columns` groups, which `Job::new` derived from their lengths.
+    // `is_small` checked that items of one byte fill a register, and that there are columns at all.
+    // The processor has `V`, and columns that do not fill a register come with one lane: `avx2` and
+    // `avx512` are compiled for theirs, and pass fewer columns on to `sse2`.
     unsafe {
         if item_size == 1 {
             job.rows_to_bytes::<V>(src, dst);
@@ -190,15 +198,22 @@ impl Job {
 
     /// # Safety
     /// The processor has `V`; `src` and `dst` are valid for [`Self::columns`] groups of at least
-    /// two bytes an item; `NARROW` says that these do not fill a register, and they are not 0.
+    /// two bytes an item, and there is at least one. `NARROW` is true if and only if these do not
+    /// fill a register; `V` has one lane then.
     #[inline(always)]
     unsafe fn groups_to_rows<V: Lanes, const NARROW: bool>(&self, src: *const u8, dst: *mut u8) {
+        debug_assert!(self.item_size >= 2 && self.columns > 0);
+        debug_assert_eq!(NARROW, self.columns < V::WIDTH);
+        debug_assert!(!NARROW || V::WIDTH == 16);
         let mut tile = Tile([MaybeUninit::uninit(); TILE_SIZE]);
         let lines = tile.0.as_mut_ptr().cast::<u8>();
         let mut start = 0;
         while let Some(span) = self.span::<V, NARROW>(start) {
             for window in self.windows() {
-                // SAFETY: the caller's promise; `span` and `window` lie in the job and the tile.
+                // SAFETY: `src` and `dst` hold `columns` groups: `bitshuffle` derived the number
+                // from the slices. `span` lies in these columns, or is the only one if they are
+                // `NARROW`, and `window` in an item. A tile has room for both, as `Job::new` chose
+                // `tile_columns` for it.
                 unsafe {
                     self.groups_to_lines::<V, NARROW>(window, span, src, lines);
                     self.lines_to_rows::<V, NARROW>(window, span, lines, dst);
@@ -212,12 +227,18 @@ impl Job {
     /// As [`Self::groups_to_rows`].
     #[inline(always)]
     unsafe fn rows_to_groups<V: Lanes, const NARROW: bool>(&self, src: *const u8, dst: *mut u8) {
+        debug_assert!(self.item_size >= 2 && self.columns > 0);
+        debug_assert_eq!(NARROW, self.columns < V::WIDTH);
+        debug_assert!(!NARROW || V::WIDTH == 16);
         let mut tile = Tile([MaybeUninit::uninit(); TILE_SIZE]);
         let lines = tile.0.as_mut_ptr().cast::<u8>();
         let mut start = 0;
         while let Some(span) = self.span::<V, NARROW>(start) {
             for window in self.windows() {
-                // SAFETY: the caller's promise; `span` and `window` lie in the job and the tile.
+                // SAFETY: `src` and `dst` hold `columns` groups: `bitunshuffle` derived the number
+                // from the slices. `span` lies in these columns, or is the only one if they are
+                // `NARROW`, and `window` in an item. A tile has room for both, as `Job::new` chose
+                // `tile_columns` for it.
                 unsafe {
                     self.rows_to_lines::<V, NARROW>(window, span, src, lines);
                     self.lines_to_groups::<V, NARROW>(window, span, lines, dst);
@@ -231,9 +252,10 @@ impl Job {
     /// past the caches are fast only for whole lines in their order.
     ///
     /// # Safety
-    /// As [`Self::groups_to_rows`]; items have at most [`MAX_WHOLE`] bytes, and the columns fill a register.
+    /// As [`Self::groups_to_rows`] without `NARROW`; items have at most [`MAX_WHOLE`] bytes.
     #[inline(always)]
     unsafe fn rows_to_far_groups<V: Lanes>(&self, src: *const u8, dst: *mut u8) {
+        debug_assert!((2..=MAX_WHOLE).contains(&self.item_size) && self.columns >= V::WIDTH);
         let mut tile = Tile([MaybeUninit::uninit(); TILE_SIZE]);
         let mut groups = Tile([MaybeUninit::uninit(); TILE_SIZE]);
         let (lines, groups) = (tile.0.as_mut_ptr().cast(), groups.0.as_mut_ptr().cast());
@@ -241,8 +263,10 @@ impl Job {
         let mut start = 0;
         while let Some(span) = self.span::<V, false>(start) {
             let columns = span.steps * V::WIDTH;
-            // SAFETY: the caller's promise; `span` and `window` lie in the job and the tile. As many groups as a span has
-            // columns fit a tile, and stand in `dst` from its first column on.
+            // SAFETY: `src` and `dst` hold `columns` groups, and items have at most `MAX_WHOLE`
+            // bytes: `bitunshuffle` derived the number from the slices and compared the size.
+            // `span` lies in these columns. It has at most `tile_columns` of them, which `Job::new`
+            // chose so that their lines fit a tile, and so do their groups.
             unsafe {
                 self.rows_to_lines::<V, false>(window, span, src, lines);
                 let in_tile = Span { start: 0, ..span };

@@ -60,13 +60,15 @@ impl<const W: usize, const STEP: usize> Tile<W, STEP> {
 }
 
 /// # Safety
-/// The processor has AVX2; both pointers are valid for `columns` groups of items of `W` bytes, a tile at least.
+/// The processor has AVX2; both pointers are valid for `columns` groups of items of `W` bytes, and
+/// `columns >= STEP`.
 #[inline(always)]
 unsafe fn rows_to_groups<const W: usize, const STEP: usize, const FAR: bool>(
     columns: usize,
     src: *const u8,
     dst: *mut u8,
 ) {
+    debug_assert!(columns >= STEP);
     let (mut tile, mut groups) = (Tile::<W, STEP>::new(), Tile::<W, STEP>::new());
     let (lines, groups) = (tile.0.as_mut_ptr().cast(), groups.0.as_mut_ptr().cast());
     let len = STEP * 8 * W;
@@ -76,7 +78,10 @@ unsafe fn rows_to_groups<const W: usize, const STEP: usize, const FAR: bool>(
     // The last tile takes columns already done, if it must, and so does the first.
     for start in (first > 0).then_some(0).into_iter().chain(starts) {
         let column = start.min(columns - STEP);
-        // SAFETY: the caller's promise: a tile begins at each column up to `columns - STEP`. Its groups are as long as its lines.
+        // SAFETY: `column + STEP <= columns`, and both pointers are valid for `columns` groups:
+        // `bitunshuffle` derived the number from the slices and compared it with the tile's. Groups
+        // of a tile have as many bytes as its lines, so the second tile has room for them. The
+        // processor has AVX2: `avx2::bitunshuffle`, into which this is inlined, is compiled for it.
         unsafe {
             let to = dst.add(column * 8 * W);
             if FAR {
@@ -110,7 +115,9 @@ unsafe fn rows_to_lines<const W: usize, const STEP: usize, const ASK: bool>(
 ) {
     for b in 0..W {
         for column in (0..STEP).step_by(__m256i::WIDTH) {
-            // SAFETY: the caller's promise; line `i * W + b` is in the tile.
+            // SAFETY: `8 * W` rows that are `columns` apart hold `STEP` bytes from `src` on, since
+            // `rows_to_groups` passes a column up to `columns - STEP`. Line `i * W + b` is one of
+            // the `8 * W` lines of the tile.
             unsafe {
                 let from = src.add(b * 8 * columns + column);
                 let mut bits = [__m256i::zero(); 8];
@@ -140,7 +147,10 @@ unsafe fn rows_to_lines<const W: usize, const STEP: usize, const ASK: bool>(
 unsafe fn lines_to_groups<const W: usize, const STEP: usize>(lines: *const u8, to: *mut u8) {
     for column in (0..STEP).step_by(16) {
         for start in (0..8 * W).step_by(32) {
-            // SAFETY: the caller's promise; 32 lines from `start` on are in the tile, and bytes in a group.
+            // SAFETY: `8 * W` is a multiple of 32, so 32 lines from `start` on are in the tile, all
+            // filled by `rows_to_lines` just before, and 32 bytes from `start` on are in a group.
+            // `STEP` groups fit at `to`: `rows_to_groups` passes a tile, or `dst` from a column up
+            // to `columns - STEP` on.
             unsafe {
                 let from = lines.add(start * STEP + column);
                 let to = to.add(column * 8 * W + start);

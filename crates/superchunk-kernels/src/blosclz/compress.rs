@@ -365,7 +365,8 @@ impl<const BYTES: u32> Search<'_, BYTES> {
     #[inline(always)]
     unsafe fn load(&self, at: usize) -> u64 {
         debug_assert!(at + 8 <= self.src.len(), "the caller left no room for a word");
-        // SAFETY: the caller's promise; the slice is valid for reads.
+        // SAFETY: `at + 8 <= src.len()`: `visit` passes positions up to `last_visited`, which lies
+        // `TAIL` (12) bytes before the end, and `end_of` compares `later + 16` with the length.
         unsafe { copy::load_8(self.src.as_ptr().add(at)) }
     }
 }

@@ -204,10 +204,14 @@ impl Window<'_> {
     ///
     /// # Safety
     ///
-    /// The `dist` bytes before `out` are readable, and `len + STEP` bytes from there on writable.
+    /// `dist >= 1`, the `dist` bytes before `out` belong to the same buffer, and `len + STEP`
+    /// initialised bytes from `out` on can be read and written.
     #[inline(always)]
     unsafe fn append(out: *mut u8, dist: usize, len: usize) {
-        // SAFETY: the caller's promise: every way writes up to `STEP` bytes behind the match at most.
+        debug_assert!(dist >= 1);
+        // SAFETY: `dist` is at most the number of bytes before `out`, which `decode_fast` compares,
+        // and `len + STEP <= FAST_OUTPUT` bytes follow: its loop starts no instruction after
+        // `last_out`. Each branch writes at most `STEP` bytes past the match.
         unsafe {
             let from = out.sub(dist);
             if len <= 24 && dist >= 8 {

@@ -74,9 +74,10 @@ fn for_each_channel(channels: usize, src: &[u8], dst: &mut [u8], work: impl Fn(&
 /// [`scalar::running_sum`] with the given instruction set.
 ///
 /// # Safety
-/// The machine must have the instruction set.
+/// The machine must have the instruction set `isa`.
 unsafe fn running_sum(isa: Isa, src: &[u8], dst: &mut [u8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the machine has `isa`: `decode` and `decode_restarting` pass what `cpu::isa` has
+    // found.
     if !unsafe { scan::<false, 1>(isa, src, dst) } {
         scalar::running_sum(src, dst);
     }

@@ -163,7 +163,8 @@ impl Pen {
     ///
     /// # Safety
     ///
-    /// It was laid down so, and not taken up since.
+    /// `at` and `waiting` are what [`Pen::laid_down`] returned, and no other pen was taken up with
+    /// them.
     #[inline(always)]
     pub(super) unsafe fn taken_up(at: *mut u8, waiting: u64) -> Self {
         Pen { at, bits: waiting & 0xFF, count: (waiting >> 8 & 7) as u32 }

@@ -68,7 +68,8 @@ pub(super) fn emit(out: &mut BitWriter<'_>, tokens: Tokens<'_>, bits: u64, codes
 ///
 /// # Safety
 ///
-/// The processor has BMI1 and BMI2; the pen was laid down so.
+/// The processor has BMI1 and BMI2. `at` and `waiting` are what [`Pen::laid_down`] returned, no
+/// other pen was taken up with them, and that pen has room for all bits of `tokens` in `codes`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
 unsafe fn emit_bmi2(
@@ -77,10 +78,14 @@ unsafe fn emit_bmi2(
     tokens: Tokens<'_>,
     codes: &Codes,
 ) -> (*mut u8, u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `emit`, the only caller, lays the pen down right before, and takes up no other with
+    // it. `write_block` counted the bits of `tokens` in `codes`, and `BitWriter::pen` compared them
+    // with the room.
     let pen = unsafe { Pen::taken_up(at, waiting) };
     let written = emit_units(pen, tokens, codes, |pen, literals, codes| {
-        // SAFETY: the caller's promise; the pen's own place comes back.
+        // SAFETY: the processor has BMI1 and BMI2, for which this function is compiled. The pen is
+        // laid down here, and taken up where `emit_row_bmi2` laid it down again. A pen that
+        // `emit_units` passes was flushed after the unit before, so less than 8 bits wait.
         unsafe {
             let (at, waiting) = pen.laid_down();
             let (at, waiting) = emit_row_bmi2(at, waiting, literals, codes);
@@ -92,7 +97,7 @@ unsafe fn emit_bmi2(
 
 /// # Safety
 ///
-/// As [`emit_bmi2`].
+/// As [`emit_bmi2`], with room for all bits of `literals` in `codes`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
 #[inline(never)]
@@ -102,7 +107,7 @@ unsafe fn emit_row_bmi2(
     literals: &[u8],
     codes: &[Code; 288],
 ) -> (*mut u8, u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the closure in `emit_bmi2`, the only caller, lays the pen down right before.
     let pen = unsafe { Pen::taken_up(at, waiting) };
     emit_row(pen, literals, codes).laid_down()
 }
@@ -143,7 +148,8 @@ fn emit_units<B: Bits>(
 unsafe fn emit_few(out: &mut impl Bits, literals: *const u8, unit: Unit, codes: &Codes) {
     // Codes of no bits stand for literals that do not belong to it.
     let masks = &MASKS[unit.literals() & 7];
-    // SAFETY: the caller's promise.
+    // SAFETY: four bytes can be read at `literals`: `emit_units` passes a place in the literals of
+    // the tokens or their end, and `Parsed::up_to` has `BEHIND` (32) bytes follow them.
     let [a, b, c, d] = unsafe { four(literals, &codes.litlen) };
     let four = [a.masked(masks[0]), b.masked(masks[1]), c.masked(masks[2]), d.masked(masks[3])];
     emit_four(out, four);
@@ -186,7 +192,7 @@ fn emit_row<B: Bits>(mut out: B, literals: &[u8], codes: &[Code; 288]) -> B {
 /// Four bytes can be read at `literals`.
 #[inline(always)]
 unsafe fn four(literals: *const u8, codes: &[Code; 288]) -> [Code; FEW] {
-    // SAFETY: the caller's promise.
+    // SAFETY: four bytes can be read at `literals`: `emit_few`, the only caller, requires it, too.
     let bytes = unsafe { load_4(literals) };
     [bytes, bytes >> 8, bytes >> 16, bytes >> 24].map(|byte| codes[(byte & 255) as usize])
 }

@@ -277,11 +277,17 @@ impl Sink<'_> {
     ///
     /// # Safety
     ///
-    /// There is room for one.
+    /// `self.unit` is not at the end of the room for units.
     #[inline(always)]
     unsafe fn push_unit(&mut self, unit: Unit) {
+        debug_assert!(
+            self.unit.cast_const()
+                < self.parsed.units.as_ptr().wrapping_add(self.parsed.units.capacity())
+        );
         self.counts.add_match(unit);
-        // SAFETY: the caller's promise.
+        // SAFETY: there is room for the unit: `sink_for_any` reserves one for every 3 bytes of the
+        // segment, and `sink_for` one for every 4 literals, two for every match and one more for
+        // every 255 of its bytes.
         unsafe {
             self.unit.write(unit);
             self.unit = self.unit.add(1);
@@ -292,7 +298,7 @@ impl Sink<'_> {
     ///
     /// # Safety
     ///
-    /// There is room for its units.
+    /// There is room for its units: one for every part of 3 bytes or more.
     #[cold]
     #[inline(never)]
     unsafe fn push_parts(&mut self, mut literals: usize, length: usize, distance: usize) {
@@ -300,7 +306,9 @@ impl Sink<'_> {
         while rest > 0 {
             // What is left over must not be too short for a match.
             let part = if rest <= MAX_MATCH { rest } else { MAX_MATCH.min(rest - MIN_MATCH) };
-            // SAFETY: the caller's promise.
+            // SAFETY: there is room for the unit: each part but the last has 256 bytes or more, and
+            // `sink_for` reserves two units for the match and one more for every 255 bytes. Each
+            // part has 3 bytes or more, for which `sink_for_any` reserves a unit.
             unsafe { self.push_unit(Unit::new(literals, part, distance)) };
             literals = 0;
             rest -= part;
@@ -311,13 +319,14 @@ impl Sink<'_> {
     ///
     /// # Safety
     ///
-    /// There is room for their units.
+    /// There is room for their units: one for every row of 4 literals or more.
     #[cold]
     #[inline(never)]
     unsafe fn push_rows(&mut self, mut literals: usize) -> usize {
         while literals >= FEW {
             let row = (literals & !(FEW - 1)).min(LONGEST_ROW);
-            // SAFETY: the caller's promise.
+            // SAFETY: there is room for the unit: a row has 4 literals or more, for which
+            // `sink_for` reserves a unit; `sink_for_any` reserves one for every 3 bytes.
             unsafe {
                 self.unit.write(Unit::row(row));
                 self.unit = self.unit.add(1);

@@ -152,7 +152,9 @@ unsafe fn parse_here<const KEY: u32>(
     search: &mut Search<'_>,
     sink: &mut Sink<'_>,
 ) {
-    // SAFETY: the caller's promise; processors with AVX2 have the bit instructions.
+    // SAFETY: `limit + MARGIN <= end <= src.len()`, which `Quick::parse`, the only caller, has just
+    // set. `at` and `last` come from there, or from the `parse` before. `Quick::begin` cleared the
+    // table for this stream. `isa` reports AVX2 only together with BMI1, BMI2 and LZCNT.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if isa().has_avx2() {
@@ -172,7 +174,8 @@ unsafe fn parse_bmi2<const KEY: u32>(
     search: &mut Search<'_>,
     sink: &mut Sink<'_>,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `parse_here`, the only caller, requires of `search`, `sink` and `table` what `parse`
+    // does, and calls this only where `isa` reports AVX2, and with it BMI1.
     unsafe { parse::<KEY, true>(table, search, sink) };
 }
 
@@ -189,6 +192,8 @@ unsafe fn parse<const KEY: u32, const WIDE: bool>(
     sink: &mut Sink<'_>,
 ) {
     let Search { src, end, mut at, limit, mut last } = *search;
+    debug_assert!(sink.anchor <= at && limit + MARGIN <= end && end <= src.len());
+    debug_assert!((1..=at).contains(&last));
     let base = src.as_ptr();
     // SAFETY: `find` finds what begins at `limit` or earlier, so that 16 bytes of the segment
     // follow. Positions are entered in their order, as each match has 4 bytes or more.
@@ -290,6 +295,7 @@ fn replace<const KEY: u32>(table: &mut Table, word: u64, at: usize) -> usize {
 /// 8 bytes can be read at `at`.
 #[inline(always)]
 unsafe fn enter<const KEY: u32>(table: &mut Table, base: *const u8, at: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: 8 bytes can be read at `at`: `parse` enters two positions of a match, of which the
+    // later one is below `limit`, `MARGIN` (16) bytes before the end of the segment.
     replace::<KEY>(table, unsafe { load_8(base.add(at)) }, at);
 }

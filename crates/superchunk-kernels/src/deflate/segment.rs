@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use crate::common::common_before;
+use crate::deflate::finder::MARGIN;
 use crate::deflate::parsed::Parsed;
 use crate::deflate::stats::Counts;
-use crate::deflate::symbols::MAX_MATCH;
+use crate::deflate::symbols::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH};
 
 /// Bytes that a segment has at most, at about.
 const MAX_BYTES: usize = 65_536;
@@ -48,11 +49,15 @@ impl<'a> Segment<'a> {
     ///
     /// # Safety
     ///
-    /// `end <= begin`, and the match is one of 3 bytes or more: it lies in the input, begins at least
-    /// 16 bytes before its end, and `1 <= distance <= begin`, at most 32768.
+    /// * `self.end <= begin`, `length >= 3` and `begin + length <= src.len()`.
+    /// * `begin + MARGIN <= src.len()`.
+    /// * `distance` is from 1 to `begin`, and at most [`MAX_DISTANCE`].
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a stream is shorter than 2^32")]
     pub(super) unsafe fn push(&mut self, begin: usize, length: usize, distance: usize) {
+        debug_assert!(self.end <= begin && length >= MIN_MATCH && begin + length <= self.src.len());
+        debug_assert!(begin + MARGIN <= self.src.len());
+        debug_assert!((1..=begin.min(MAX_DISTANCE)).contains(&distance));
         let literals = (begin - self.end) as u32;
         self.sequences.push(Sequence {
             literals,
@@ -95,7 +100,9 @@ impl<'a> Segment<'a> {
             anchor = low - before.literals as usize;
         }
         self.end = anchor;
-        // SAFETY: the caller's promise; it begins earlier, but not before `anchor`.
+        // SAFETY: the match that `parse_keyed` found lies in the input and begins `MARGIN` bytes or
+        // more before its end. Now it begins no later, but not before `anchor` nor `distance`:
+        // `common_before` is bounded by both, and a `low` that it does not reach ends the loop.
         unsafe { self.push(begin, end - begin, distance) };
     }
 
@@ -111,7 +118,9 @@ impl<'a> Segment<'a> {
         let mut sink = parsed.sink_for(self.src, range, self.sequences.len(), matched);
         for sequence in self.sequences.iter() {
             let begin = sink.anchor + sequence.literals as usize;
-            // SAFETY: what `push` was promised.
+            // SAFETY: `Segment::push` required of each sequence what `Sink::push` requires, too: 3
+            // bytes or more, `MARGIN` bytes from its start to the end of the input, a distance from
+            // 1 to 32768. `sink_for` was just called with the number and the bytes of all of them.
             unsafe { sink.push(begin, sequence.length as usize, sequence.distance as usize) };
         }
         // SAFETY: it is the end of the segment.

@@ -85,7 +85,8 @@ fn equal_bytes(tags: u64, tag: u8) -> u64 {
 /// 16 bytes from `src` are readable.
 #[inline(always)]
 unsafe fn long_hash(src: *const u8) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: 16 bytes can be read at `src`: `find`, `seek` and `enter` pass a position that is
+    // followed by `MARGIN` (16) bytes, as `parse_keyed` keeps all of them below `last_begin`.
     let (first, second) = unsafe { (load_8(src), load_8(src.add(8))) };
     let mixed = first.wrapping_mul(0x9FB2_1C65_1E98_DF25) ^ second.rotate_left(29);
     (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - LONG_BITS)) as usize

@@ -54,14 +54,15 @@ pub(super) fn decode_both(
 ///
 /// # Safety
 ///
-/// As there, and the processor has them.
+/// [`has_room`] is true for both streams, and the processor has AVX2, BMI1 and BMI2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn decode_both_with_bmi2(
     left: (&Codes, &mut Stream<'_>),
     right: (&Codes, &mut Stream<'_>),
 ) -> [Turn; 2] {
-    // SAFETY: the caller's promise.
+    // SAFETY: `decode_both`, the only caller, checked `has_room` of both streams. It has also found
+    // AVX2, which `repeat::copy_match` needs.
     unsafe { decode_both_bodies(left, right, repeat::copy_match) }
 }
 
@@ -69,7 +70,8 @@ unsafe fn decode_both_with_bmi2(
 ///
 /// # Safety
 ///
-/// All margins fit; `copy` can be called.
+/// [`has_room`] is true for both streams. `copy` requires no more than `crate::copy::copy_match`,
+/// and instructions that the processor has.
 #[inline(always)]
 unsafe fn decode_both_bodies(
     left: (&Codes, &mut Stream<'_>),
@@ -77,7 +79,8 @@ unsafe fn decode_both_bodies(
     copy: unsafe fn(*mut u8, usize, usize),
 ) -> [Turn; 2] {
     let counted = |codes: &Codes| codes.literals.literals() == Literals::Counted;
-    // SAFETY: the caller's promise.
+    // SAFETY: `decode_both` checked `has_room` of both streams, and chose `copy` by what the
+    // processor has.
     unsafe {
         if counted(left.0) || counted(right.0) {
             decode_both_body::<COUNTED>(left, right, copy)
@@ -99,7 +102,10 @@ unsafe fn decode_both_body<const KIND: u8>(
     copy: unsafe fn(*mut u8, usize, usize),
 ) -> [Turn; 2] {
     let (left_stop, right_stop) = (left.1.output.next_stop(), right.1.output.next_stop());
-    // SAFETY: the caller's promise.
+    // SAFETY: `FAST_INPUT` and `FAST_OUTPUT` bytes are left in both streams: `decode_both` checked
+    // `has_room` of both. A turn is taken only where both lanes are within their bounds, and each
+    // lane is written back to the stream it was made of. `decode_both` chose `copy` by what the
+    // processor has.
     unsafe {
         let mut a = Lane::new(left.0, &mut left.1.bits, &mut left.1.output, left_stop);
         let mut b = Lane::new(right.0, &mut right.1.bits, &mut right.1.output, right_stop);
@@ -163,7 +169,8 @@ fn decode_within(codes: &Codes, bits: &mut Bits, output: &mut Output, enough: us
 ///
 /// # Safety
 ///
-/// As there, and the processor has them.
+/// `FAST_INPUT` bytes are left in the input and `FAST_OUTPUT` in the output, and the processor has
+/// AVX2, BMI1 and BMI2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn decode_with_bmi2(
@@ -172,7 +179,8 @@ unsafe fn decode_with_bmi2(
     output: &mut Output,
     enough: usize,
 ) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: `FAST_INPUT` and `FAST_OUTPUT` bytes are left: `decode_within`, the only caller,
+    // compares both. It has also found AVX2, which `repeat::copy_match` needs.
     unsafe {
         match codes.literals.literals() {
             Literals::One => decode_body::<ONE>(codes, bits, output, enough, repeat::copy_match),
@@ -188,7 +196,8 @@ unsafe fn decode_with_bmi2(
 ///
 /// # Safety
 ///
-/// `FAST_INPUT` bytes are left in the input and `FAST_OUTPUT` in the output; `copy` can be called.
+/// `FAST_INPUT` bytes are left in the input and `FAST_OUTPUT` in the output. `copy` requires no
+/// more than `crate::copy::copy_match`, and instructions that the processor has.
 #[inline(always)]
 unsafe fn decode_body<const KIND: u8>(
     codes: &Codes,
@@ -197,7 +206,9 @@ unsafe fn decode_body<const KIND: u8>(
     enough: usize,
     copy: unsafe fn(*mut u8, usize, usize),
 ) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: `FAST_INPUT` and `FAST_OUTPUT` bytes are left: `decode_within` compares both, and
+    // chooses `copy` by what the processor has. A turn is taken only where the lane is within its
+    // bounds, and the lane is written back to the input and the output it was made of.
     unsafe {
         let mut lane = Lane::new(codes, bits, output, enough);
         let mut turn = Turn::Next;

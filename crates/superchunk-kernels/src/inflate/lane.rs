@@ -65,6 +65,8 @@ impl<'a> Lane<'a> {
         output: &mut Output,
         enough: usize,
     ) -> Self {
+        debug_assert!(bits.read + FAST_INPUT <= bits.src.len());
+        debug_assert!(output.written + FAST_OUTPUT <= output.dst.len());
         let (src, dst) = (bits.src.as_ptr(), output.dst.as_mut_ptr());
         let room = output.dst.len() - FAST_OUTPUT;
         // SAFETY: both margins fit, so the places where turns may begin last lie in the slices; tables have an entry
@@ -163,7 +165,8 @@ impl<'a> Lane<'a> {
                 }
             }
             let distance = now.take_value(entry_of_distance);
-            if out.wrapping_sub(distance) < bounds.first
+            // Not by comparing pointers: the difference could wrap around where memory begins at 0.
+            if distance > out.addr() - bounds.first.addr()
                 || length > USUAL_LENGTH && *out > bounds.last_long
             {
                 *now = before;
@@ -183,8 +186,8 @@ impl<'a> Lane<'a> {
 ///
 /// # Safety
 ///
-/// `entry` has literals; 56 bits are ready; as [`put_literals`] for three entries, [`Reader::refill`]
-/// and [`Lookup::first`].
+/// `out` is valid for writes of 6 bytes, the literals of three entries; 8 bytes can be read at
+/// `reader.input`; `table` has `1 << table.bits` entries.
 #[inline(always)]
 unsafe fn put_row<const KIND: u8>(
     reader: &mut Reader,
@@ -192,7 +195,10 @@ unsafe fn put_row<const KIND: u8>(
     entry: Entry,
     table: Lookup,
 ) -> Entry {
-    // SAFETY: the caller's promise. Codes that are counted may have 24 bits a pair, others 12.
+    // SAFETY: 6 bytes can be written at `out` and 8 read at `input`: `take_turn`, the only caller,
+    // begins with `FAST_OUTPUT` and `FAST_INPUT` of them. `table` is the lane's, see
+    // `Lookup::first`. The 56 bits that are ready suffice: codes that are counted may have 24 bits
+    // a pair, others 12.
     unsafe {
         put_literals::<KIND>(reader, out, entry, table);
         let mut entry = table.first(reader.buffer);
@@ -230,7 +236,9 @@ impl Reader {
     /// 8 bytes are readable at `input`.
     #[inline(always)]
     unsafe fn refill(&mut self) {
-        // SAFETY: the caller's promise; the input goes on by at most 7 bytes.
+        // SAFETY: 8 bytes can be read at `input`: `FAST_INPUT` (24) bytes are left in `Lane::new`,
+        // and where a turn begins (`Lane::is_within`); a turn refills up to three times, and each
+        // time the input advances by at most 7 bytes.
         unsafe {
             self.buffer |= load_8(self.input) << (self.left & 63);
             self.input = self.input.add(((!self.left >> 3) & 7) as usize);
@@ -270,7 +278,10 @@ impl Lookup<'_> {
     /// The table has `1 << bits` entries.
     #[inline(always)]
     unsafe fn first(&self, buffer: u64) -> Entry {
-        // SAFETY: the caller's promise.
+        debug_assert!(1_usize << self.bits <= self.entries.len());
+        // SAFETY: the index is below `1 << bits`, which is at most the number of entries:
+        // `Lane::new` takes both from one `Table`, and `Codes::build` passes no more bits to
+        // `Table::build` than the size of that table has room for.
         unsafe { *self.entries.get_unchecked(low_bits(buffer, self.bits)) }
     }
 
@@ -297,11 +308,12 @@ fn low_bits(buffer: u64, bits: u32) -> usize {
     (buffer & ((1 << bits) - 1)) as usize
 }
 
-/// Writes the literals of an entry, and something behind one. Unless `JOINED`, there is only one.
+/// Writes the literals of an entry, and any byte after a single one. If `KIND` is `ONE`, there is
+/// only one, and nothing is written after it.
 ///
 /// # Safety
 ///
-/// `out` is valid for writes of 2 bytes; as [`Lookup::first`].
+/// `out` is valid for writes of 2 bytes, and `table` has `1 << table.bits` entries.
 #[inline(always)]
 unsafe fn put_literals<const KIND: u8>(
     reader: &mut Reader,
@@ -310,7 +322,9 @@ unsafe fn put_literals<const KIND: u8>(
     table: Lookup,
 ) {
     let [_, first, ..] = entry.to_le_bytes();
-    // SAFETY: the caller's promise.
+    // SAFETY: 2 bytes can be written at `out`: `take_turn` begins with `FAST_OUTPUT` bytes of room,
+    // and it and `put_row` write at most four entries of 2 bytes before a match. `table` is the
+    // lane's, see `Lookup::first`.
     unsafe {
         if KIND == ONE {
             **out = first;

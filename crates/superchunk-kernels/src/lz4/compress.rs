@@ -137,15 +137,22 @@ impl Tables {
     ///
     /// # Safety
     ///
-    /// As [`encode`] with a `KEY` of 5.
+    /// * `progress.anchor < progress.at`, and `progress.at + MATCH_MARGIN <= input.len()`.
+    /// * `self.first` holds positions before `progress.at`, entered with a `KEY` of 5, or zeros.
     unsafe fn encode_long(
         &mut self,
         input: &[u8],
         mut progress: Progress,
         block: &mut Block<'_>,
     ) -> Option<usize> {
+        debug_assert!(progress.anchor < progress.at);
+        debug_assert!(progress.at + MATCH_MARGIN <= input.len());
         let mut rival = progress;
-        // SAFETY: the caller's promise; the rival's table is empty, and so are the tables handed on.
+        // SAFETY: `progress.at + MATCH_MARGIN <= input.len()`: `Encoder::encode` compares the
+        // length, and `search` stores only such a position in `progress` when it returns a window.
+        // `first` was cleared and indexed by `Encoder::encode`; `rival` is cleared here and gets
+        // position 0, where this input starts. Each table is searched with the `KEY` it was filled
+        // with.
         unsafe {
             let first =
                 search::<5, MIN_MATCH>(&mut self.first, input, &mut progress, STRETCH, block)?;
@@ -202,17 +209,25 @@ unsafe fn index_history<const KEY: usize>(table: &mut Table, input: &[u8], start
 ///
 /// # Safety
 ///
-/// As [`search`].
+/// * `progress.anchor < progress.at`, and `progress.at + MATCH_MARGIN <= input.len()`.
+/// * The table holds positions before `progress.at`, entered with the same `KEY`, or zeros.
+/// * With a `KEY` of 4 the input has 65 536 bytes at most.
 unsafe fn encode<const KEY: usize>(
     table: &mut Table,
     input: &[u8],
     mut progress: Progress,
     block: &mut Block<'_>,
 ) -> Option<usize> {
+    debug_assert!(progress.anchor < progress.at && progress.at + MATCH_MARGIN <= input.len());
+    debug_assert!(KEY != 4 || input.len() <= SHORT_INPUT);
     // What is still to come grows the table of a short input, and with it what matches gain.
     let growing = if KEY == 4 { input.len() } else { 0 };
     loop {
-        // SAFETY: the caller's promise; `search` leaves `progress` as it asks for.
+        // SAFETY: `progress.anchor < progress.at` and `progress.at + MATCH_MARGIN <= input.len()`:
+        // the first `progress` comes from `Progress::new` in `Encoder::encode` or from a `search`
+        // in `encode_long`, and `search` stores only such positions when it returns a window. It
+        // enters only positions before `progress.at`, with this `KEY`. `Encoder::encode` chooses a
+        // `KEY` of 4 only for short inputs.
         let window =
             unsafe { search::<KEY, MIN_MATCH>(table, input, &mut progress, STRETCH, block)? };
         let Some(window) = window else { return Some(progress.anchor) };

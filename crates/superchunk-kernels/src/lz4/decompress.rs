@@ -134,10 +134,11 @@ unsafe fn decode_within(
             out = out.add(literals);
             let distance = usize::from(load_2(next));
             next = next.add(2);
-            let from = out.wrapping_sub(distance).cast_const();
-            if from < dst_start.cast_const() {
+            // Not by comparing pointers: the difference could wrap around where memory begins at 0.
+            if distance > out.offset_from_unsigned(dst_start) {
                 break;
             }
+            let from = out.sub(distance).cast_const();
             let mut length = (token & 15) + MIN_MATCH;
             if length < 15 + MIN_MATCH {
                 if distance >= 8 {
@@ -190,7 +191,9 @@ unsafe fn long_literals(
     out: *mut u8,
     room: usize,
 ) -> Option<usize> {
-    // SAFETY: the caller's promise.
+    // SAFETY: all bytes from `*input` up to and including `last` can be read: `decode_within`
+    // passes the byte after the token, and `last_input`, after which `FAST_INPUT` bytes of the
+    // input follow.
     let literals = unsafe { long_length(input, last, 15, room)? };
     if literals + STEP > last.addr().saturating_sub(input.addr()) {
         return None;
@@ -210,10 +213,15 @@ unsafe fn long_literals(
 ///
 /// # Safety
 ///
-/// `src` lies `distance` before `dst`, and both are valid for `len + STEP` bytes.
+/// `distance >= 16`, `src` lies `distance` bytes before `dst`, and both are valid for `len + STEP`
+/// bytes of one buffer.
 #[inline(always)]
 unsafe fn copy_long_match(src: *const u8, dst: *mut u8, distance: usize, len: usize) {
-    // SAFETY: the caller's promise.
+    debug_assert!(distance >= 16 && src.wrapping_add(distance) == dst.cast_const());
+    // SAFETY: `len + STEP` bytes can be read and written: `decode_within` checked that `src` is not
+    // before the output and that `len` bytes end at `last_output` or before, which lies
+    // `FAST_OUTPUT >= STEP` bytes before the end. Pieces that are `STEP` apart may be copied in
+    // steps of that, those that are 16 apart by `copy_wider`.
     unsafe {
         if distance >= STEP {
             copy_steps(src, dst, len);
@@ -270,7 +278,8 @@ unsafe fn long_length(
         if *input > last {
             return None;
         }
-        // SAFETY: not past `last`, so readable by the caller's promise.
+        // SAFETY: `*input <= last`, as was just compared, and `last` is a byte of the input:
+        // `decode_within` passes `last_input`, which `decode_fast` derived from its length.
         let more = unsafe { **input };
         // SAFETY: one past a readable byte is within or at the end of its buffer.
         *input = unsafe { input.add(1) };

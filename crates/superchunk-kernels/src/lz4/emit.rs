@@ -3,8 +3,8 @@
 use core::marker::PhantomData;
 
 use crate::copy::{copy_16, copy_exact, copy_wider, store_4};
-use crate::lz4::MIN_MATCH;
 use crate::lz4::sequences::mark;
+use crate::lz4::{MAX_DISTANCE, MIN_MATCH};
 use crate::marks::{Mark, Marker};
 
 /// The block being written: where it begins, where the next sequence goes, where the buffer ends.
@@ -103,6 +103,8 @@ impl<'a> Block<'a> {
         distance: usize,
         length: usize,
     ) -> Option<()> {
+        debug_assert!(from <= to && to <= input.len() && length >= MIN_MATCH);
+        debug_assert!((1..=MAX_DISTANCE).contains(&distance));
         if self.next.addr() >= self.due {
             self.mark(from, to, distance, length);
         }
@@ -118,7 +120,10 @@ impl<'a> Block<'a> {
             }
             return Some(());
         }
-        // SAFETY: the caller's promises are the same; `next` and `end` belong to one buffer.
+        // SAFETY: `from <= to <= input.len()`, `length >= 4` and `distance` from 1 to 65 535 are
+        // what `push` requires, too; `lz4::search::search`, `Pairs::encode`, `Parser::write` and
+        // `Lean::write` take them from matches they have compared. `next..end` is the rest of the
+        // slice that `Block::marked` borrowed: each write compares its size with that first.
         self.next = unsafe { push_long(self.next, self.end, input, (from, to), distance, length)? };
         Some(())
     }
@@ -131,6 +136,7 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a distance of 16 bits and 4 more")]
     pub(super) unsafe fn push_bare(&mut self, distance: usize, length: usize) -> Option<()> {
+        debug_assert!(length >= MIN_MATCH && (1..=MAX_DISTANCE).contains(&distance));
         let extra = length - MIN_MATCH;
         if extra < 15 && self.next <= self.roomy {
             // SAFETY: `SHORT_ROOM` bytes follow.
@@ -140,7 +146,9 @@ impl<'a> Block<'a> {
             }
             return Some(());
         }
-        // SAFETY: the caller's promises are the same, and there are no literals.
+        // SAFETY: there are no literals, so the range `0..0` of an empty input will do.
+        // `length >= 4` and `distance` from 1 to 65 535: `lz4::search::search`, the only caller,
+        // takes them from a match it has compared. `next..end` as in `push`.
         self.next = unsafe { push_long(self.next, self.end, &[], (0, 0), distance, length)? };
         Some(())
     }
@@ -169,7 +177,7 @@ impl<'a> Block<'a> {
 ///
 /// # Safety
 ///
-/// As [`Block::push`]; what lies between `next` and `end` is a writable buffer.
+/// As [`Block::push`]; `next <= end`, and all bytes between the two can be written.
 #[inline(always)]
 unsafe fn push_long(
     next: *mut u8,
@@ -179,9 +187,11 @@ unsafe fn push_long(
     distance: usize,
     length: usize,
 ) -> Option<*mut u8> {
+    debug_assert!(next <= end);
     let literals = to - from;
     let extra = length - MIN_MATCH;
-    // SAFETY: the caller's promise.
+    // SAFETY: `next <= end` in one buffer: `Block::push` and `Block::push_bare` pass those of the
+    // block, which `Block::marked` derived from one slice.
     let room = unsafe { end.offset_from_unsigned(next) };
     // Shifting by 7 counts more continuation bytes than there can be, and spares two divisions.
     let roomy = room >= literals + (literals >> 7) + (extra >> 7) + SEQUENCE_ROOM
@@ -230,7 +240,8 @@ fn token_of(literals: usize, extra: usize) -> u8 {
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the remainder is below 255")]
 unsafe fn put_more(out: *mut u8, rest: usize) -> *mut u8 {
-    // SAFETY: `rest / 255` bytes and one more are the caller's promise.
+    // SAFETY: `rest / 255 + 1` bytes can be written at `out`: `push_long` and `Block::finish` count
+    // them in what they compare with the room.
     unsafe {
         if rest < 255 {
             *out = rest as u8;
@@ -251,7 +262,8 @@ unsafe fn put_more(out: *mut u8, rest: usize) -> *mut u8 {
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the caller's distance is at most 65 535")]
 unsafe fn put_distance(out: *mut u8, distance: usize) -> *mut u8 {
-    // SAFETY: 2 bytes are the caller's promise; `[u8; 2]` has no alignment.
+    // SAFETY: 2 bytes can be written at `out`: the `SHORT_ROOM` that `Block::push` checks and the
+    // size that `push_long` compares with the room include them. `[u8; 2]` has no alignment.
     unsafe {
         out.cast::<[u8; 2]>().write((distance as u16).to_le_bytes());
         out.add(2)

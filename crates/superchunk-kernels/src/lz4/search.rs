@@ -155,9 +155,12 @@ unsafe fn find<const KEY: usize, const LEAST: usize>(
 ///
 /// # Safety
 ///
-/// 8 bytes of input follow `at`, and with a `KEY` of 4 the input has 65 536 bytes at most.
+/// `at + 8 <= input.len()`, and with a `KEY` of 4 the input has 65 536 bytes at most.
 pub(super) unsafe fn enter<const KEY: usize>(table: &mut Table, input: &[u8], at: usize) {
-    // SAFETY: the caller's promise.
+    debug_assert!(at + 8 <= input.len() && (KEY != 4 || input.len() <= 1 << 16));
+    // SAFETY: `at + 8 <= input.len()`: `index_history` passes positions up to the start of the
+    // source and `encode_long` position 0, and `Encoder::encode` checked that more than
+    // `MATCH_MARGIN` (12) bytes follow that start. The slot comes from `hash` with the same `KEY`.
     unsafe { replace::<KEY>(table, hash::<KEY>(input.as_ptr().add(at)), at) };
 }
 
@@ -206,17 +209,20 @@ unsafe fn replace<const KEY: usize>(table: &mut Table, key: usize, at: usize) ->
 ///
 /// # Safety
 ///
-/// 8 bytes from `base + at` are readable.
+/// `earlier < at`, and 8 bytes from `base + at` are readable.
 #[inline(always)]
 unsafe fn is_match<const KEY: usize, const LEAST: usize>(
     base: *const u8,
     at: usize,
     earlier: usize,
 ) -> bool {
+    debug_assert!(earlier < at);
     if KEY > 4 && at - earlier > MAX_DISTANCE {
         return false;
     }
-    // SAFETY: the caller's promise; `earlier` lies before `at`.
+    // SAFETY: 8 bytes can be read at `at`: `find` and `search` pass positions up to `last_begin`,
+    // which lies `MATCH_MARGIN` (12) bytes before the end of the input. `earlier < at`, as it comes
+    // from `replace`, and positions are entered in their order.
     unsafe {
         let (here, there) = (base.add(at), base.add(earlier));
         if LEAST == MIN_MATCH {
@@ -234,7 +240,9 @@ unsafe fn is_match<const KEY: usize, const LEAST: usize>(
 /// 8 bytes from `src` must be readable.
 #[inline(always)]
 unsafe fn hash<const KEY: usize>(src: *const u8) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: 8 bytes can be read at `src`: `find` and `search` hash positions up to `last_begin`,
+    // which lies `MATCH_MARGIN` (12) bytes before the end of the input, and `enter` requires 8
+    // bytes.
     unsafe {
         if KEY == 4 {
             (load_4(src).wrapping_mul(0x9E37_79B1) >> (32 - TABLE_BITS - 1)) as usize

@@ -29,8 +29,9 @@ use super::vector::{Kernel, Vector, zip_levels};
 /// parameters.
 ///
 /// # Safety
-/// `to` must be valid for `planes.count() * planes.len()` bytes, and `planes.len()` must be at least
-/// `V::STEP`, or [`LINE`] when staged. Only items that fill `WIDTH` may be staged.
+/// `to` must be valid for `planes.count() * planes.len()` bytes, and `planes.len()` must be at
+/// least `V::STEP`, or [`LINE`] when staged. `SIZE` and `WIDTH` must be as `Forward` says for items
+/// of `planes.count()` bytes, and only items that fill `WIDTH` may be staged.
 pub(super) struct Backward<'a, const SIZE: usize, const WIDTH: usize, const STAGED: bool> {
     pub(super) planes: Planes<'a>,
     pub(super) to: *mut u8,
@@ -42,7 +43,12 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Kernel
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let (item_size, len) = (self.planes.count(), self.planes.len());
-        // SAFETY: the caller's promises, passed on.
+        debug_assert!(len >= V::STEP && (!STAGED || len >= LINE));
+        debug_assert!(item_size == SIZE || SIZE == 0 && item_size >= 16);
+        // SAFETY: `to` is valid for `item_size * len` bytes, and `len` is at least a step, or a
+        // line when staged: `shuffle::backward` and `backward_far` compare all of it, and choose
+        // `SIZE` and `WIDTH`. `for_each_group` passes groups up to `item_size - 16`. The machine
+        // has the instruction set of `V`, as `V::run` called this.
         unsafe {
             match (SIZE, STAGED) {
                 (0, true) => for_each_group(item_size, len, |start, end, group| {
@@ -130,7 +136,10 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Backward<'_, SIZ
     #[inline(always)]
     unsafe fn step<V: Vector>(&self, rows: &[*const u8; WIDTH], e: usize, to: *mut u8) {
         let (stride, per_lane) = (self.stride(), 16 / WIDTH);
-        // SAFETY: the caller's promises.
+        // SAFETY: every row has `V::STEP` bytes at `e`, and 15 bytes may be written after every
+        // item: `direct` and `staged` pass steps that end with the planes at the latest, and `edge`
+        // where fewer bytes follow. The machine has the instruction set of `V`, as `V::run` called
+        // `Backward::run`.
         unsafe {
             let mut regs = [V::zero(); WIDTH];
             for b in 0..self.filled() {

@@ -38,7 +38,8 @@ use super::vector::{Kernel, Vector, zip_levels};
 ///
 /// # Safety
 /// Both pointers must be valid for `item_size * len` bytes, and `len` must be at least `V::STEP`,
-/// or [`LINE`] when staged. Only items that fill `WIDTH` may be staged.
+/// or [`LINE`] when staged. `SIZE` and `WIDTH` must be as said above, and only items that fill
+/// `WIDTH` may be staged.
 pub(super) struct Forward<const SIZE: usize, const WIDTH: usize, const STAGED: bool> {
     pub(super) item_size: usize,
     pub(super) len: usize,
@@ -51,7 +52,12 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Kernel
 {
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        // SAFETY: the caller's promises, passed on.
+        debug_assert!(self.len >= V::STEP && (!STAGED || self.len >= LINE));
+        debug_assert!(self.item_size == SIZE || SIZE == 0 && self.item_size >= 16);
+        // SAFETY: both pointers are valid for `item_size * len` bytes, and `len` is at least a
+        // step, or a line when staged: `shuffle::forward` compares all of it, and
+        // `run_for_item_size` chooses `SIZE` and `WIDTH`. `for_each_group` passes groups up to
+        // `item_size - 16`. The machine has the instruction set of `V`, as `V::run` called this.
         unsafe {
             match (SIZE, STAGED) {
                 (0, true) => for_each_group(self.item_size, self.len, |start, end, group| {
@@ -137,7 +143,9 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Forward<SIZE, WI
     #[inline(always)]
     unsafe fn step<V: Vector>(&self, from: *const u8) -> [V; WIDTH] {
         let (stride, per_lane) = (self.stride(), 16 / WIDTH);
-        // SAFETY: the caller's promises.
+        // SAFETY: 16 bytes can be read where the first item of each register starts: `direct` and
+        // `staged` pass a whole step of items, followed by 15 bytes where these are narrower than
+        // `WIDTH`. The machine has the instruction set of `V`, as `V::run` called `Forward::run`.
         unsafe {
             let mut regs = [V::zero(); WIDTH];
             for i in 0..WIDTH {

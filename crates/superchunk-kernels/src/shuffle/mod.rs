@@ -240,7 +240,8 @@ unsafe fn forward<V: Vector>(item_size: usize, src: &[u8], dst: &mut [u8]) {
     let (from, to) = (src.as_ptr(), dst.as_mut_ptr());
     let staged = len >= LINE && collide(len);
     // SAFETY: both slices were just seen to hold `item_size * len` bytes, `len` to be at least a
-    // step, and a line when staged; the instruction set is the caller's promise.
+    // step, and a line when staged. The machine has the instruction set of `V`: `items_to_planes`
+    // chooses `V` by its `isa`.
     unsafe { run_for_item_size!(V, item_size, staged, Forward { item_size, len, from, to }) }
 }
 
@@ -256,7 +257,8 @@ unsafe fn backward<V: Vector>(planes: Planes<'_>, dst: &mut [u8]) {
     let to = dst.as_mut_ptr();
     let staged = len >= LINE && collide(planes.distance());
     // SAFETY: `dst` was just seen to hold `item_size * len` bytes, `len` to be at least a step, and
-    // a line when staged; the instruction set is the caller's promise.
+    // a line when staged. The machine has the instruction set of `V`: `planes_to_items` chooses `V`
+    // by its `isa`.
     unsafe { run_for_item_size!(V, item_size, staged, Backward { planes, to }) }
 }
 
@@ -272,7 +274,8 @@ unsafe fn backward_far(planes: Planes<'_>, dst: &mut [u8]) {
     let even = (item_size * len).is_multiple_of(16) && dst.as_ptr().addr().is_multiple_of(16);
     let whole = item_size.checked_mul(len).is_some_and(|size| size <= dst.len());
     if !even || !whole || len < LINE || !matches!(item_size, 2 | 4 | 8 | 16) {
-        // SAFETY: the instruction set is the caller's promise.
+        // SAFETY: the machine has AVX2: `far_planes_to_items` asks `has_avx2` of what `isa` has
+        // found.
         return unsafe { planes_to_items(Isa::Avx2, planes, dst) };
     }
     let to = dst.as_mut_ptr();

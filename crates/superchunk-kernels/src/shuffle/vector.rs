@@ -117,7 +117,8 @@ pub(super) unsafe fn zip_levels<
 >(
     mut regs: [V; WIDTH],
 ) -> [V; WIDTH] {
-    // SAFETY: the instruction set is the caller's promise.
+    // SAFETY: the machine has the instruction set of `V`: `Forward::step` and `Backward::step`, the
+    // only callers, run inside `V::run`, which is compiled for it.
     unsafe {
         regs = zip_halves::<V, WIDTH, UNIT>(&regs);
         if LEVELS > 1 {
@@ -143,7 +144,8 @@ unsafe fn zip_halves<V: Vector, const WIDTH: usize, const UNIT: usize>(
 ) -> [V; WIDTH] {
     let mut zipped = *regs;
     for i in 0..WIDTH / 2 {
-        // SAFETY: the instruction set is the caller's promise.
+        // SAFETY: the machine has the instruction set of `V`: `zip_levels`, the only caller,
+        // requires it.
         (zipped[2 * i], zipped[2 * i + 1]) = unsafe { regs[i].zip::<UNIT>(regs[i + WIDTH / 2]) };
     }
     zipped

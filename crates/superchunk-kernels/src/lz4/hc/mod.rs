@@ -121,9 +121,13 @@ impl Searcher {
         start: usize,
         block: &mut Block<'_>,
     ) -> Option<usize> {
+        debug_assert!(start + MATCH_MARGIN < input.len() && u32::try_from(input.len()).is_ok());
         self.rows.clear(input.len(), effort_of(level));
-        // SAFETY: the caller's promises; the rows and the chains are cleared for this input. Where a
-        // match ends and not all is done, `MATCH_MARGIN` bytes follow.
+        // SAFETY: `start + MATCH_MARGIN < input.len()` and positions fit 32 bits:
+        // `HcEncoder::encode` compares both. The rows were cleared just above, and the chains are
+        // cleared before `Parser` gets them. Where `Lean` gives up, its anchor is not after the
+        // position that it would search next, which is `last_begin` at most: `MATCH_MARGIN` bytes
+        // follow.
         unsafe {
             let mut lean = Lean::new(&mut self.rows, input, start, level > LEAN);
             let anchor = match lean.encode(block) {

@@ -160,10 +160,13 @@ impl Pairs {
     ///
     /// # Safety
     ///
-    /// 8 bytes of input follow `at`, and the position fits 32 bits.
+    /// 8 bytes of the input that begins at `base` can be read at `at`, and the position fits 32
+    /// bits.
     #[inline(always)]
     unsafe fn enter(&mut self, base: *const u8, at: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: 8 bytes can be read at `at`: `encode` passes positions up to `start`, and
+        // `enter_match` those before an `end` that `encode` compared with `last_begin`. Both lie
+        // `MATCH_MARGIN` (12) bytes or more before the end of the input.
         let here = unsafe { load_8(base.add(at)) };
         self.replace_long(here, at);
         self.replace_short(here, at);
@@ -197,7 +200,10 @@ impl Pairs {
 /// `at + MIN_MATCH <= limit`, `limit` lies in the input that begins at `base`, and `distance <= at`.
 #[inline(always)]
 unsafe fn match_end(base: *const u8, at: usize, distance: usize, limit: usize) -> usize {
+    debug_assert!(at + MIN_MATCH <= limit && distance <= at);
     let rest = at + MIN_MATCH;
-    // SAFETY: the caller's promise.
+    // SAFETY: `rest <= limit`: `encode` and `find` pass positions up to `last_begin`, and `limit`
+    // lies `MATCH_MARGIN - LAST_LITERALS` (7) bytes after that. `distance <= at < rest`, as the
+    // tables hold only earlier positions.
     rest + unsafe { common_length(base, rest, distance, limit) }
 }

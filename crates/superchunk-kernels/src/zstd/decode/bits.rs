@@ -57,7 +57,9 @@ impl Bits {
     ///
     /// # Safety
     ///
-    /// As two times [`Bits::refill`]. With `FEW` there must be no more than [`FEW_EXTRA`] extra bits.
+    /// * The word was just loaded by [`Bits::refill`], and [`Bits::is_below`] returned `false` for
+    ///   it: this function refills up to two times more.
+    /// * With `FEW`, the three states have at most [`FEW_EXTRA`] extra bits together.
     #[inline(always)]
     pub(super) unsafe fn numbers<const FEW: bool>(
         &mut self,
@@ -66,17 +68,23 @@ impl Bits {
         state_d: usize,
         state_m: usize,
     ) -> [usize; 3] {
+        debug_assert!(
+            !FEW || codes.extra(state_l, state_d, state_m) <= FEW_EXTRA,
+            "a sequence has more extra bits than the word"
+        );
         if FEW || codes.extra(state_l, state_d, state_m) <= FEW_EXTRA {
             let distance = self.number(codes.distances.number(state_d));
             let matched = self.number(codes.matches.number(state_m));
             return [self.number(codes.literals.number(state_l)), distance, matched];
         }
         let distance = self.number(codes.distances.number(state_d));
-        // SAFETY: the caller's promise.
+        // SAFETY: this is the first refill since `is_below` returned `false`: `execute_inlined` and
+        // `note_inlined` call it right before this function. At most 31 of 56 bits were read.
         unsafe { self.refill() };
         let matched = self.number(codes.matches.number(state_m));
         let literals = self.number(codes.literals.number(state_l));
-        // SAFETY: the caller's promise.
+        // SAFETY: this is the second refill since `is_below` returned `false`, as above. At most 32
+        // of 56 bits were read.
         unsafe { self.refill() };
         [literals, distance, matched]
     }
@@ -96,13 +104,18 @@ impl Bits {
     ///
     /// # Safety
     ///
-    /// This refill, or that before the last three, was found not to be below the lowest place.
+    /// * This is at most the third refill since [`Bits::is_below`] returned `false`, or since
+    ///   [`Bits::new`]: `input` was at or after the lowest place then.
+    /// * No more bits were read than the word has: `left < 64`.
     #[inline(always)]
     pub(super) unsafe fn refill(&mut self) {
+        debug_assert!(self.left < 64, "more bits were read than the word has");
         let back = (63 - self.left) >> 3;
         self.left |= 56;
-        // SAFETY: it goes back by at most 7 bytes, and so did up to three since the input was 8 bytes
-        // before the stream or behind that: these are less than the margin.
+        // SAFETY: `back <= 7`, because `left < 64`. Three refills go back by at most 21 bytes from
+        // the lowest place, which `new` sets at least `MARGIN - 8` = 24 bytes after the start of
+        // the buffer. 8 bytes follow `input`: `new` sets it 8 bytes before the end, and it only
+        // decreases.
         unsafe {
             self.input = self.input.sub(back as usize);
             self.word = load_8(self.input);

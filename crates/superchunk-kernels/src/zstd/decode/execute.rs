@@ -33,7 +33,7 @@ pub(super) fn execute(
 ) -> Result<()> {
     let few = work.codes.most_extra() <= FEW_EXTRA;
     let mixed = is_mixed(work);
-    // SAFETY: how many extra bits there are was just seen.
+    // SAFETY: `FEW` is `few`: true only if `most_extra() <= FEW_EXTRA`.
     unsafe {
         match (few, mixed) {
             (false, false) => execute_best::<false, false>(work, recent, output),
@@ -60,13 +60,14 @@ pub(super) fn is_mixed(work: &Work<'_>) -> bool {
 
 /// # Safety
 ///
-/// With `FEW` no sequence must have more extra bits than [`FEW_EXTRA`].
+/// With `FEW`, `work.codes.most_extra() <= FEW_EXTRA`.
 unsafe fn execute_best<const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
     recent: &mut Recent,
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise, and what is asked of the processor.
+    // SAFETY: with `FEW`, `most_extra() <= FEW_EXTRA`: `execute` compares them. If `has_avx2`, the
+    // processor has AVX2, BMI1 and BMI2 (`cpu::Features::avx2` checks all three).
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::isa().has_avx2() {
@@ -80,8 +81,7 @@ unsafe fn execute_best<const FEW: bool, const MIXED: bool>(
 ///
 /// # Safety
 ///
-/// The processor must have AVX2, BMI1 and BMI2. With `FEW` no sequence must have more extra bits than
-/// [`FEW_EXTRA`].
+/// The processor must have AVX2, BMI1 and BMI2. With `FEW`, `work.codes.most_extra() <= FEW_EXTRA`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn execute_avx2<const FEW: bool, const MIXED: bool>(
@@ -89,7 +89,8 @@ unsafe fn execute_avx2<const FEW: bool, const MIXED: bool>(
     recent: &mut Recent,
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the processor has AVX2: `execute_best` calls this only if `has_avx2`. With `FEW`,
+    // `most_extra() <= FEW_EXTRA`: `execute` compares them.
     unsafe { execute_inlined::<true, FEW, MIXED>(work, recent, output) }
 }
 
@@ -97,8 +98,7 @@ unsafe fn execute_avx2<const FEW: bool, const MIXED: bool>(
 ///
 /// # Safety
 ///
-/// With `AVX2` the processor must have it. With `FEW` no sequence must have more extra bits than
-/// [`FEW_EXTRA`].
+/// With `AVX2` the processor must have it. With `FEW`, `work.codes.most_extra() <= FEW_EXTRA`.
 #[inline(always)]
 unsafe fn execute_inlined<const AVX2: bool, const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
@@ -106,6 +106,7 @@ unsafe fn execute_inlined<const AVX2: bool, const FEW: bool, const MIXED: bool>(
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
     let codes = work.codes;
+    debug_assert!(!FEW || codes.most_extra() <= FEW_EXTRA, "there can be more extra bits");
     let (mut bits, lowest) = Bits::new(work.bytes, work.before)?;
     let mut state_l = bits.take(codes.literals.log());
     let mut state_d = bits.take(codes.distances.log());
@@ -116,12 +117,16 @@ unsafe fn execute_inlined<const AVX2: bool, const FEW: bool, const MIXED: bool>(
     // The inner loop calls nothing: so the compiler can keep what it works with in registers.
     while more > 0 {
         let careful = loop {
-            // SAFETY: the last refill that was asked for its place is not more than three refills ago.
+            // SAFETY: this is at most the third refill since `is_below` returned `false`, or since
+            // `Bits::new`: `numbers` refills up to two times. It leaves the `STATE_BITS` of the
+            // states.
             unsafe { bits.refill() };
             if bits.is_below(lowest) {
                 return Err(WRONG);
             }
-            // SAFETY: as above; `FEW` is the caller's promise.
+            // SAFETY: `refill` was just called, and `is_below` returned `false`. With `FEW` no
+            // sequence has more than `most_extra() <= FEW_EXTRA` extra bits: `execute` compares
+            // them.
             let numbers = unsafe { bits.numbers::<FEW>(codes, state_l, state_d, state_m) };
             state_l = bits.state(codes.literals.next(state_l));
             state_m = bits.state(codes.matches.next(state_m));
@@ -155,12 +160,12 @@ unsafe fn execute_inlined<const AVX2: bool, const FEW: bool, const MIXED: bool>(
         }
     }
     // The last sequence is not followed by states.
-    // SAFETY: as above.
+    // SAFETY: as in the loop: at most the third refill since `is_below` returned `false`.
     unsafe { bits.refill() };
     if bits.is_below(lowest) {
         return Err(WRONG);
     }
-    // SAFETY: as above.
+    // SAFETY: `refill` was just called, and `is_below` returned `false`; `FEW` is false.
     let [literal, number, matched] =
         unsafe { bits.numbers::<false>(codes, state_l, state_d, state_m) };
     let distance = take_distance::<false>(&mut last, number, literal == 0);
@@ -174,10 +179,13 @@ unsafe fn execute_inlined<const AVX2: bool, const FEW: bool, const MIXED: bool>(
 
 /// # Safety
 ///
-/// `src` is valid for reads and `dst` for writes of `len + 32` bytes, and they do not overlap.
+/// `src` is valid for reads and `dst` for writes of `len + 32` bytes, and these do not overlap.
 #[inline(always)]
 unsafe fn copy_literals(src: *const u8, dst: *mut u8, len: usize) {
-    // SAFETY: the caller's promise.
+    debug_assert!(dst.addr().abs_diff(src.addr()) >= len + 32, "literals overlap the output");
+    // SAFETY: `execute_inlined` calls this after `Place::has_room` returned `true`: in both slices
+    // of the `Output` follow `len` bytes and `SLACK` = 32 more. `copy_long` gets what is left of
+    // them.
     unsafe {
         dst.cast::<[u8; 32]>().write(src.cast::<[u8; 32]>().read());
         if len > 32 {

@@ -12,7 +12,11 @@ use crate::copy::{copy_16, copy_near_match};
 /// * With `AVX2` the processor must have it.
 #[inline(always)]
 pub(super) unsafe fn copy_match<const AVX2: bool>(dst: *mut u8, distance: usize, len: usize) {
-    // SAFETY: the caller's promise.
+    debug_assert!(distance >= 1, "a match of distance 0");
+    // SAFETY: `execute_inlined` calls this after `Place::has_room` returned `true`: `distance`
+    // bytes lie before `dst`, and `len` and `SLACK` = 32 more follow. `take_distance` never returns
+    // 0. Each arm writes at most 32 bytes past `len`, and reads between `dst - distance` and there.
+    // With `AVX2` the processor has it: `execute_best` checks that.
     unsafe {
         if distance >= 16 {
             let src = dst.sub(distance);
@@ -35,10 +39,12 @@ pub(super) unsafe fn copy_match<const AVX2: bool>(dst: *mut u8, distance: usize,
 ///
 /// # Safety
 ///
-/// As [`crate::copy::copy_wider`].
+/// * `src` must be valid for reads and `dst` for writes of `len + 32` bytes (slack: 32).
+/// * The two pieces, with their slack, do not overlap, or `dst` lies at least 16 bytes after `src`.
 #[inline(always)]
 pub(super) unsafe fn copy_long(src: *const u8, dst: *mut u8, len: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `done <= len` at each step, so 32 bytes from `done` lie within `len + 32`:
+    // `copy_match` and `copy_literals` have copied 32 of their `len + 32` bytes, and pass the rest.
     unsafe {
         let mut done = 0;
         loop {

@@ -26,10 +26,13 @@ impl Unchecked {
     ///
     /// # Safety
     ///
-    /// 8 bytes can be written where the next byte goes.
+    /// `at` is valid for writes of 8 bytes, and `count < 64`.
     #[inline(always)]
     pub(super) unsafe fn flush(&mut self) {
-        // SAFETY: the caller's promise; at most 7 bytes are whole.
+        debug_assert!(self.count < 64, "more bits wait than a word has");
+        // SAFETY: 8 bytes can be written at `at`: `write_all_body` of the sequences checks the
+        // length of its output for that, and `write_weights_body` has a buffer for the most
+        // weights. `count < 64`, so that `at` moves on by at most 7 of these bytes.
         unsafe {
             store_8(self.at, self.pending);
             self.at = self.at.add((self.count >> 3) as usize);

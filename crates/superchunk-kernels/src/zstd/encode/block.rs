@@ -107,7 +107,8 @@ impl<'a> Frame<'a> {
     ///
     /// # Safety
     ///
-    /// The counts are those of the first half of each quarter of `literals`.
+    /// If there are counts, `counted` has for each quarter of `literals` those of its first half,
+    /// as [`count_half`](super::histogram::count_half) counts it.
     pub(super) unsafe fn compressed(
         &mut self,
         piece: &[u8],
@@ -120,12 +121,13 @@ impl<'a> Frame<'a> {
         let roomy = self.dst.len().saturating_sub(begin) >= bound;
         let Frame { entropy, dst, .. } = self;
         let len = if roomy {
-            // SAFETY: the caller's promise.
+            // SAFETY: `counted` has the counts of the first half of each quarter of `literals`:
+            // only `codes_only::Open::close` passes any, which it made by `count_half`.
             unsafe { entropy.write(literals, counted, found, dst.get_mut(begin..)?)? }
         } else {
             let mut aside = core::mem::take(&mut entropy.aside);
             aside.resize(aside.len().max(bound), 0);
-            // SAFETY: the caller's promise.
+            // SAFETY: `counted` has the counts of the first half of each quarter, as above.
             let len = unsafe { entropy.write(literals, counted, found, &mut aside) };
             entropy.aside = aside;
             len?
@@ -164,7 +166,7 @@ impl Entropy {
     ///
     /// # Safety
     ///
-    /// The counts are those of the first half of each quarter of `literals`.
+    /// If there are counts, `counted` has for each quarter of `literals` those of its first half.
     unsafe fn write(
         &mut self,
         literals: &[u8],
@@ -172,7 +174,8 @@ impl Entropy {
         found: Found<'_>,
         dst: &mut [u8],
     ) -> Option<usize> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `counted` has the counts of the first half of each quarter of `literals`:
+        // `Frame::compressed` passes both on from its caller.
         let len = unsafe { self.literals.write(literals, counted, dst)? };
         Some(len + self.sequences.write(found, dst.get_mut(len..)?)?)
     }

@@ -91,10 +91,17 @@ impl Fast {
     ///
     /// # Safety
     ///
-    /// As [`search`], with the table that was made for the length of the input.
+    /// * `block.begin <= block.end <= block.input.len()`, and the block has at most [`MAX_BLOCK`]
+    ///   bytes.
+    /// * [`Fast::clear_table`] was called with `block.input.len()`, and since then only blocks of
+    ///   this input that end at or before `block.begin` were searched.
+    /// * `distances` are those that the search of one of these has left, or [`FIRST_DISTANCES`].
     unsafe fn search(&mut self, block: Block<'_>, distances: &mut [usize; 2]) {
         let Fast { short, long, parsed } = self;
-        // SAFETY: the caller's promise.
+        // SAFETY: `write` passes the blocks of the input in their order, each as long as
+        // `block_len` returns: at most `MAX_BLOCK`. It has called `clear_table`, which chooses the
+        // table by the same length: positions of an input of up to `SHORT_INPUT` bytes fit `u16`,
+        // of `LONGEST` `u32`.
         unsafe {
             if block.input.len() <= SHORT_INPUT {
                 search_here::<u16, SHORT_BITS>(short, block, distances, parsed);
@@ -125,14 +132,16 @@ fn block_len(rest: &[u8], cut: bool) -> usize {
 ///
 /// # Safety
 ///
-/// As [`search`].
+/// As [`search`], except that every processor will do.
 unsafe fn search_here<T: Entry, const BITS: u32>(
     table: &mut [T],
     block: Block<'_>,
     distances: &mut [usize; 2],
     parsed: &mut Parsed,
 ) {
-    // SAFETY: the caller's promise; AVX2 is reported only together with BMI1, BMI2 and LZCNT.
+    // SAFETY: `Fast::search` passes the table for the length of the input, and a block of the input
+    // that follows those whose positions the table holds. If `has_avx2`, the processor has AVX2,
+    // BMI1, BMI2 and LZCNT (`cpu::Features::avx2` checks all four).
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::isa().has_avx2() {
@@ -153,6 +162,7 @@ unsafe fn search_bmi2<T: Entry, const BITS: u32>(
     distances: &mut [usize; 2],
     parsed: &mut Parsed,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `search_here` passes on the table and the block from `Fast::search`, and has asked
+    // `has_avx2`.
     unsafe { search::<T, BITS, KEY, true>(table, block, distances, parsed) };
 }

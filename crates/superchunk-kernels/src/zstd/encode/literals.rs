@@ -7,7 +7,7 @@
 
 use crate::runs::repeated_byte;
 use crate::zstd::encode::census::{Census, MANY};
-use crate::zstd::encode::histogram::{Quarters, quarters};
+use crate::zstd::encode::histogram::{Half, Quarters, count_half, quarters};
 use crate::zstd::encode::huffman::{Codes, describe, write_one, write_two, writes_pairs};
 use crate::zstd::encode::sample::{UNIT, is_noise};
 
@@ -55,13 +55,22 @@ impl Literals {
     ///
     /// # Safety
     ///
-    /// The counts are those of the first half of each quarter of `literals`.
+    /// If there are counts, `counted` has for each quarter of `literals` those of its first half,
+    /// as [`count_half`] counts it.
     pub(super) unsafe fn write(
         &mut self,
         literals: &[u8],
         counted: Option<&Quarters>,
         dst: &mut [u8],
     ) -> Option<usize> {
+        debug_assert!(
+            counted.is_none_or(|counted| {
+                let mut first_half = [[0; 256]; 4];
+                count_half(literals, Half::First, &mut first_half);
+                first_half == *counted
+            }),
+            "the counts are not those of the first half of these literals"
+        );
         self.new = None;
         if literals.len() < FEW && (self.known.is_none() || literals.len() < 8) {
             return write_raw(literals, dst);
@@ -73,13 +82,16 @@ impl Literals {
             return write_raw(literals, dst);
         }
         let census = Census::new(literals, counted);
-        // SAFETY: the caller's promise, or they were counted here.
+        // SAFETY: `census` has the counts of each quarter of `literals`, or of the first half of
+        // each: `Census::new` has just counted them, or taken over `counted`, which
+        // `codes_only::Open::close` made of the same bytes.
         let written = unsafe { self.write_counted(literals, &census, dst) };
         // The other half may be of another kind.
         let failed = written.is_none_or(|(len, expected)| len > expected + expected / 64);
         let written = if census.is_half && failed {
             self.new = None;
-            // SAFETY: they were counted here.
+            // SAFETY: `Census::all` adds the second half of each quarter of `literals` to the
+            // first.
             unsafe { self.write_counted(literals, &census.all(literals), dst) }
         } else {
             written
@@ -91,7 +103,8 @@ impl Literals {
     ///
     /// # Safety
     ///
-    /// The counts are those of `literals`.
+    /// `census` has the counts of each quarter of `literals`; if `is_half`, of the first half of
+    /// each.
     unsafe fn write_counted(
         &mut self,
         literals: &[u8],
@@ -125,7 +138,8 @@ impl Literals {
             return raw(dst);
         };
         let codes = self.new.as_ref().or(self.known.as_ref())?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `census` has the counts of the quarters of `literals`, or of their first halves:
+        // `write` made it of them.
         let len =
             unsafe { write_coded(codes, literals, census, description.get(..described)?, dst)? };
         Some((len, expected))
@@ -160,7 +174,7 @@ fn write_plain(kind: usize, len: usize, content: &[u8], dst: &mut [u8]) -> Optio
 ///
 /// # Safety
 ///
-/// The counts are those of `literals`.
+/// `census` has the counts of each quarter of `literals`; if `is_half`, of the first half of each.
 unsafe fn write_coded(
     codes: &Codes,
     literals: &[u8],
@@ -183,7 +197,8 @@ unsafe fn write_coded(
     let streams = if format == 0 {
         write_one(codes, literals, place)?
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: `census` has the counts of the quarters of `literals`, or of their first halves:
+        // `Literals::write` made it of them.
         unsafe { write_four(codes, literals, census, place)? }
     };
     let coded = description.len() + streams;
@@ -198,7 +213,7 @@ unsafe fn write_coded(
 ///
 /// # Safety
 ///
-/// The counts are those of `literals`.
+/// `census` has the counts of each quarter of `literals`; if `is_half`, of the first half of each.
 unsafe fn write_four(
     codes: &Codes,
     literals: &[u8],
@@ -210,7 +225,9 @@ unsafe fn write_four(
     let lens = if writes_pairs() {
         let all = census.is_half.then(|| census.all(literals));
         let counts = &all.as_ref().unwrap_or(census).quarters;
-        // SAFETY: the caller's promise.
+        // SAFETY: `counts` are those of all bytes of each part: `Literals::write` made `census` of
+        // these literals, and where it has half of them, `Census::all` has just added the other
+        // half.
         unsafe { write_pairs(codes, parts, counts, place)? }
     } else {
         let mut lens = [0; 4];
@@ -231,7 +248,7 @@ unsafe fn write_four(
 ///
 /// # Safety
 ///
-/// The counts are those of the parts.
+/// Each of `counts` has the counts of all bytes of the part with the same number.
 unsafe fn write_pairs(
     codes: &Codes,
     [a, b, c, d]: [&[u8]; 4],
@@ -240,7 +257,8 @@ unsafe fn write_pairs(
 ) -> Option<[usize; 4]> {
     let [ca, cb, cc, cd] = counts;
     let bits = |counts: &[u32; 256]| codes.bits_of(counts);
-    // SAFETY: the caller's promise: the bits follow from the counts.
+    // SAFETY: `write_four` passes the counts of all bytes of each part. So `bits_of` returns the
+    // bits of their codes, or `None` if a byte has no code.
     let [a, b] = unsafe { write_two(codes, [a, b], [bits(ca)?, bits(cb)?], dst)? };
     let place = dst.get_mut(a + b..)?;
     // SAFETY: as above.

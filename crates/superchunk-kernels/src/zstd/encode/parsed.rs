@@ -75,8 +75,10 @@ impl Sink<'_> {
     ///
     /// # Safety
     ///
-    /// `anchor <= begin`; `begin + length` lies in the input and in the block; `length` is
-    /// [`MIN_MATCH`] or more; the block's pieces are added in their order, none twice.
+    /// * `anchor <= begin`, `length >= MIN_MATCH`, and `begin + length` lies in the input and in
+    ///   the block for whose length [`Parsed::begin`] made room.
+    /// * `anchor` is where the piece before ends: no byte of the block is added twice.
+    /// * The block has at most [`MAX_BLOCK`](super::block::MAX_BLOCK) bytes.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a block is shorter than 2^32")]
     pub(super) unsafe fn push(
@@ -87,9 +89,14 @@ impl Sink<'_> {
         offset: u32,
         length: usize,
     ) {
+        debug_assert!(anchor <= begin && begin + length <= input.len(), "not in the input");
+        debug_assert!(length >= MIN_MATCH, "a match is too short");
         let literals = begin - anchor;
-        // SAFETY: the caller's promise; a block has no more matches than there is room for. Codes
-        // are less than `SYMBOLS`.
+        // SAFETY: `anchor + literals` lies in the input and in the block: `search` checks matches
+        // up to the end of the block only. It pushes matches of `MIN_MATCH` bytes or more that do
+        // not overlap: no more than `Parsed::begin` made room for. A length up to `MAX_BLOCK`
+        // (`fast::block_len`) has a code of at most 52, an offset one of at most 31: less than
+        // `SYMBOLS`.
         unsafe {
             self.push_literals(input, anchor, literals);
             let coded = Coded::new(literals as u32, (length - 3) as u32, offset);
@@ -105,9 +112,11 @@ impl Sink<'_> {
     ///
     /// # Safety
     ///
-    /// `at + len` lies in the input and in the block; the block's pieces are added once each.
+    /// `at + len` lies in the input and in the block for whose length [`Parsed::begin`] made room;
+    /// no byte of the block is added twice.
     #[inline(always)]
     unsafe fn push_literals(&mut self, input: &[u8], at: usize, len: usize) {
+        debug_assert!(at + len <= input.len(), "not in the input");
         // SAFETY: all literals of a block are at most its length, for which, and for the slack
         // of a copy, `begin` made room. The wide copies read at most 32 bytes more than `len`.
         unsafe {
@@ -127,10 +136,14 @@ impl Sink<'_> {
     ///
     /// # Safety
     ///
-    /// As [`Sink::push_literals`].
+    /// `at <= end <= input.len()`, `end` is the end of the block, and `at` is where the last piece
+    /// that was added ends, or the beginning of the block.
     pub(super) unsafe fn finish(mut self, input: &[u8], at: usize, end: usize) {
-        // SAFETY: the caller's promise; the pointers point into the vectors, from whose begin on
-        // they went.
+        debug_assert!(input.get(at..end).is_some(), "not in the input");
+        // SAFETY: `search` passes its `anchor` and the end of the block, so that the literals
+        // between them lie in the input and in the block. `sequence` and `literal` point into the
+        // vectors: `Parsed::begin` sets them to the start, and `push` moves them as far as there is
+        // room.
         unsafe {
             let first = self.parsed.sequences.as_ptr();
             self.parsed.number = self.sequence.cast_const().offset_from_unsigned(first);

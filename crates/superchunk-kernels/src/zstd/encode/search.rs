@@ -5,6 +5,7 @@
 
 use crate::common::{common_length, few_before, match_end};
 use crate::copy::{load_4, load_8};
+use crate::zstd::encode::block::MAX_BLOCK;
 use crate::zstd::encode::parsed::{MIN_MATCH, Parsed};
 
 /// The stride grows by one after so many bytes without a match.
@@ -69,9 +70,9 @@ enum Found {
 ///
 /// # Safety
 ///
-/// * `begin <= end <= input.len()`; all positions fit `T`.
+/// * `begin <= end <= input.len()`, and `end - begin <= MAX_BLOCK`; all positions fit `T`.
 /// * The table has `1 << BITS` entries, all of them positions before `begin`, or zero.
-/// * `distances` are those of the matches before, or [`FIRST_DISTANCES`].
+/// * `distances` are those that the search of an earlier block has left, or [`FIRST_DISTANCES`].
 /// * If it is `WIDE`, the processor has AVX2 and BMI1.
 #[inline(always)]
 pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32, const WIDE: bool>(
@@ -81,6 +82,9 @@ pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32, const WID
     parsed: &mut Parsed,
 ) {
     let Block { input, begin, end } = block;
+    debug_assert!(input.get(begin..end).is_some(), "the block is not in the input");
+    debug_assert!(end - begin <= MAX_BLOCK, "the block is too long");
+    debug_assert!(table.len() == 1 << BITS, "the table has another size");
     let base = input.as_ptr();
     let table = table.as_mut_ptr();
     let mut sink = parsed.begin(end - begin);
@@ -137,7 +141,8 @@ pub(super) unsafe fn search<T: Entry, const BITS: u32, const KEY: u32, const WID
 ///
 /// # Safety
 ///
-/// As [`search`]; `0 < at < limit`, `last` is a distance that was used before `at`.
+/// * `table` is as for [`search`], and all its entries are less than `at`.
+/// * `0 < at < limit`, `last <= at`, and the input that begins at `base` has `limit + 8` bytes.
 #[inline(always)]
 unsafe fn find<T: Entry, const BITS: u32, const KEY: u32>(
     table: *mut T,
@@ -146,8 +151,13 @@ unsafe fn find<T: Entry, const BITS: u32, const KEY: u32>(
     last: usize,
     limit: usize,
 ) -> Found {
+    debug_assert!((1..limit).contains(&at) && last <= at, "the search leaves the input");
     let mut stride = 2;
-    // SAFETY: the caller's promise; nothing is read behind `limit + 8`.
+    // SAFETY: `search` sets `limit` to 8 bytes before the end of the block, and calls this while
+    // `at < limit`. The positions that are read, 8 bytes each, are at most `third`, which is at
+    // most `limit`. Entries are less than `at`: both functions enter only positions before those
+    // that they look up later. `last <= at`: it is the distance of an earlier match, or 1 of
+    // `FIRST_DISTANCES`.
     unsafe {
         let mut word = load_8(base.add(at));
         loop {
@@ -192,7 +202,7 @@ fn offset_of(distance: usize) -> u32 {
 ///
 /// # Safety
 ///
-/// The table has `1 << BITS` entries, and `at` fits them.
+/// `table` is valid for reads and writes of `1 << BITS` entries, and `at` fits `T`.
 #[inline(always)]
 unsafe fn replace<T: Entry, const BITS: u32, const KEY: u32>(
     table: *mut T,
@@ -200,7 +210,9 @@ unsafe fn replace<T: Entry, const BITS: u32, const KEY: u32>(
     at: usize,
 ) -> usize {
     let slot = word.wrapping_mul(0x9FB2_1C65_1E98_DF25 << (64 - 8 * KEY)) >> (64 - BITS);
-    // SAFETY: the caller's promise; a hash is less than the number of entries.
+    debug_assert!(T::of(at).position() == at, "the position does not fit an entry");
+    // SAFETY: `slot < 1 << BITS`, because the shift leaves `BITS` bits, and the table has
+    // `1 << BITS` entries: `Fast::clear_table` resizes it to that.
     #[expect(clippy::cast_possible_truncation, reason = "a slot has at most 14 bits")]
     unsafe {
         table.add(slot as usize).replace(T::of(at)).position()
@@ -211,13 +223,14 @@ unsafe fn replace<T: Entry, const BITS: u32, const KEY: u32>(
 ///
 /// # Safety
 ///
-/// As [`replace`], and 8 bytes can be read at `at`.
+/// As [`replace`], and `base` is valid for reads of `at + 8` bytes.
 #[inline(always)]
 unsafe fn enter<T: Entry, const BITS: u32, const KEY: u32>(
     table: *mut T,
     base: *const u8,
     at: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `search` passes positions below `limit`, which is 8 bytes before the end of the
+    // block. The table has `1 << BITS` entries: `Fast::clear_table` resizes it to that.
     unsafe { replace::<T, BITS, KEY>(table, load_8(base.add(at)), at) };
 }

@@ -195,11 +195,16 @@ const FREE_BITS: u32 = 30;
 ///
 /// # Safety
 ///
-/// As [`Unchecked::flush`], for so many bits more.
+/// * At most `63 - FREE_BITS` bits wait in `out`.
+/// * `out.at` is valid for writes of the bytes of these bits and of `coded.bits()` more, and of 8
+///   bytes after them.
 #[inline(always)]
 unsafe fn add_extra(coded: &Coded, out: &mut Unchecked) {
     let (mut extra, mut bits) = (coded.extra, coded.bits());
-    // SAFETY: the caller's promise.
+    debug_assert!(out.count <= 63 - FREE_BITS, "too many bits wait");
+    // SAFETY: `write_all_body` has checked that its output has `MAX_SEQUENCE` bytes for each
+    // sequence and `END` more. At most 63 bits wait before each flush: 33 and `FREE_BITS`, or 7 and
+    // 32.
     unsafe {
         if bits > FREE_BITS {
             out.flush();

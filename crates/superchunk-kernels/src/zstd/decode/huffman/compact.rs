@@ -12,10 +12,12 @@ use crate::cpu::Isa;
 ///
 /// # Safety
 ///
-/// The processor must have AVX2. `entries` are valid for reads of 4 bytes each, `to` for writes of 2
-/// bytes each.
+/// * The processor must have AVX2, and POPCNT, which every processor with AVX2 has.
+/// * `entries` is valid for reads of `4 * count` bytes, and `to` for writes of `2 * count` bytes.
 pub(super) unsafe fn compact(entries: *const u8, count: usize, to: *mut u8) -> usize {
-    // SAFETY: the caller's promise, and what is just asked.
+    // SAFETY: `Work::leave` passes a row of `count` entries, which `Step::take` wrote, and an
+    // output that has room for two symbols for each (`Work::possible_steps`). `lanes::run` has
+    // found AVX2; `Isa::Avx512` includes VBMI2 and BMI2.
     unsafe {
         if crate::cpu::isa() == Isa::Avx512 {
             compact_512(entries, count, to)

@@ -17,7 +17,9 @@ use super::table::{LONGEST, Table};
 /// The processor must have AVX2, BMI1 and BMI2.
 pub(super) unsafe fn run(table: &Table, streams: &mut [Stream<'_>]) {
     let mut lanes = Lanes::new();
-    // SAFETY: the caller's promise. The longest code has so many bits; that of pairs is not known.
+    // SAFETY: the processor has AVX2, BMI1 and BMI2: `lanes::run` asks `are_eight`. A look-up of a
+    // symbol takes at most the bits of the longest code. An entry of pairs has at most two symbols,
+    // whose codes have at most `LONGEST` bits together (`Table::make_pairs`), and 4 bytes.
     unsafe {
         if let Some(pairs) = table.pairs() {
             let work = Work { step: Step::Pairs(pairs), bits: LONGEST, symbols: 2, row: 4 };
@@ -40,8 +42,14 @@ struct Work<'a> {
 impl Work<'_> {
     /// # Safety
     ///
-    /// The processor must have AVX2, BMI1 and BMI2, and `self` must be true.
+    /// The processor must have AVX2, BMI1 and BMI2. A look-up of `step` must take at most `bits`
+    /// bits, find at most `symbols` symbols, and write `row` bytes; those of one step take at most
+    /// 56 bits.
     unsafe fn go_on(&self, lanes: &mut Lanes, streams: &mut [Stream<'_>]) {
+        debug_assert!(
+            self.step.look_ups() * self.bits as usize <= 56,
+            "a step can take more bits than a word has"
+        );
         loop {
             let mut possible = [0; 8];
             let steps_of = |stream| self.possible_steps(stream);
@@ -57,8 +65,9 @@ impl Work<'_> {
 
             let active = |lane: usize| possible.get(lane).is_some_and(|steps| *steps >= least);
             self.fill(lanes, streams, active);
-            // SAFETY: the caller's promise. Each lane is that of a stream for which so many steps are
-            // possible.
+            // SAFETY: the processor has AVX2, BMI1 and BMI2 (see `run`). `fill` has set each lane
+            // from an active stream. `steps` is at least 1, at most what `possible_steps` returned
+            // for each active stream, and its look-ups write at most `ROOM` bytes.
             unsafe {
                 self.step.take(lanes, steps);
                 self.leave(lanes, streams, active, steps * self.step.look_ups());
@@ -79,7 +88,8 @@ impl Work<'_> {
         for (lane, (input, word)) in lanes.inputs.iter_mut().zip(&mut lanes.words).enumerate() {
             let lane = if active(lane) { lane } else { first };
             if let Some(stream) = streams.get_mut(lane) {
-                // SAFETY: for an active lane a step is possible, so that more than 8 bytes are not read.
+                // SAFETY: for an active lane `possible_steps` returned at least 1: `unread > stop`,
+                // which is at least `LEAST_STOP`, and `written < dst.len()`.
                 let lane = unsafe { Lane::of(stream) };
                 (*input, *word) = (lane.input, lane.word);
             }

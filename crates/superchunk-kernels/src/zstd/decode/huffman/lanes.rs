@@ -74,12 +74,14 @@ fn repeat<const N: usize>(
         if steps == 0 {
             return;
         }
-        // SAFETY: a step was just found to be possible, so that more than 8 bytes are not read.
+        // SAFETY: `steps >= 1` for all streams: `unread > stop`, which is at least `LEAST_STOP`,
+        // and `written < dst.len()`.
         let mut lanes = streams.each_mut().map(|stream| unsafe { Lane::of(stream) });
         for step in 0..steps {
             let go_on = |lane: &mut Lane| {
                 take(lane, step);
-                // SAFETY: so many steps end behind the place to stop, before which are 8 bytes.
+                // SAFETY: `steps * STEP_BITS <= unread - stop`, and a step takes at most
+                // `STEP_BITS`: the next bit is at or after `stop`, so 8 bytes or more are not read.
                 unsafe { lane.load() };
             };
             let (fours, rest) = lanes.as_chunks_mut::<4>();
@@ -117,11 +119,19 @@ pub(super) struct Lane {
 impl Lane {
     /// # Safety
     ///
-    /// 8 bytes of the buffer are not read.
+    /// `LEAST_STOP <= unread <= 8 * src.len()`, and `written <= dst.len()`.
     #[inline(always)]
     pub(super) unsafe fn of(stream: &mut Stream<'_>) -> Self {
         let end = stream.unread.div_ceil(8);
-        // SAFETY: by the caller's promise 8 bytes end here, and `written` lies in `dst`.
+        debug_assert!(
+            stream.unread >= Stream::LEAST_STOP && end <= stream.src.len(),
+            "the next 8 bytes are not in the buffer"
+        );
+        debug_assert!(stream.written <= stream.dst.len(), "more is written than there is room for");
+        // SAFETY: `repeat` and `Work::fill` call this only for streams with a possible step: there
+        // `unread > stop >= LEAST_STOP` = 64, and `written < dst.len()`. `Stream::new` sets
+        // `unread` to a place in `src`, and it only decreases (`halves::split` raises it to `stop`
+        // at most).
         unsafe {
             let output = stream.dst.as_mut_ptr().add(stream.written);
             let input = stream.src.as_ptr().add(end - 8);
@@ -134,11 +144,13 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// 8 bytes end with that of the next bit.
+    /// The next bit is at least [`Stream::LEAST_STOP`] bits after the start of the buffer: the 8
+    /// bytes that end with its byte lie in the buffer.
     #[inline(always)]
     unsafe fn load(&mut self) {
         let used = self.word.trailing_zeros();
-        // SAFETY: the caller's promise.
+        // SAFETY: `repeat` takes no more steps than leave the next bit at or after `stop`, which is
+        // at least `LEAST_STOP` = 64: the 8 bytes that end with its byte lie in the buffer.
         unsafe {
             self.input = self.input.sub((used >> 3) as usize);
             // The lowest bit is not one of the 56.
@@ -151,8 +163,8 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// `output` is valid for writes of `L` bytes behind `offset`, and `shift` leaves the bits of an
-    /// index.
+    /// `output` is valid for writes of `offset + L` bytes, and `64 - LONGEST <= shift < 64`: an
+    /// index has at most [`LONGEST`] bits.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "an index has 11 bits")]
     unsafe fn take_ones<const L: usize>(
@@ -161,15 +173,19 @@ impl Lane {
         shift: u32,
         offset: usize,
     ) {
+        debug_assert!((64 - LONGEST..64).contains(&shift), "an index has too many bits");
         let mut entries = [0; L];
         for entry in &mut entries {
             let index = self.word.wrapping_shr(shift) as usize;
-            // SAFETY: the caller's promise.
+            // SAFETY: `index < 1 << LONGEST`, which is the length of `entries`: `run_ones` passes a
+            // shift of `64 - table.log()`, and `Table::read` sets `log` to 8, 9 or `LONGEST`.
             *entry = unsafe { *table.entries.get_unchecked(index) };
             self.word = self.word.wrapping_shl(u32::from(*entry));
         }
         let [first, rest @ ..] = &entries.map(One::to_le_bytes)[..] else { return };
-        // SAFETY: as the caller promises: `place + 2 <= L`.
+        // SAFETY: `repeat` takes at most `(dst.len() - written) / L` steps, and `run_ones` passes
+        // `offset = step * L`: there is room for `L` bytes. `rest` has `L - 1` entries, so that
+        // `place + 2 <= L`.
         unsafe {
             let output = self.output.add(offset);
             for (place, entry) in rest.iter().enumerate().rev() {
@@ -183,13 +199,17 @@ impl Lane {
     ///
     /// # Safety
     ///
-    /// `output` is valid for writes of so many pairs, and `shift` leaves the bits of an index.
+    /// `output` is valid for writes of `2 * PAIRS` bytes, and `64 - LONGEST <= shift < 64`: an
+    /// index has at most [`LONGEST`] bits.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "an index has 11 bits, a pair 16")]
     unsafe fn take_pairs(&mut self, table: &Aligned<Pair>, shift: u32, symbols: u32) {
+        debug_assert!((64 - LONGEST..64).contains(&shift), "an index has too many bits");
         for _ in 0..PAIRS {
             let index = self.word.wrapping_shr(shift) as usize;
-            // SAFETY: the caller's promise.
+            // SAFETY: `index < 1 << LONGEST`, which is the length of `entries`: `run_inlined`
+            // passes a shift of `64 - LONGEST`, and `2 * PAIRS` as what `repeat` finds room for in
+            // each step. A look-up writes 2 bytes and moves `output` by at most 2.
             unsafe {
                 let entry = *table.entries.get_unchecked(index);
                 self.word = self.word.wrapping_shl(entry);

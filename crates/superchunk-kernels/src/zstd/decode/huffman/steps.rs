@@ -184,14 +184,23 @@ impl<'a> Step<'a> {
     /// # Safety
     ///
     /// * The processor must have BMI1 and BMI2.
-    /// * There is a step at least, and the lanes have room for all.
-    /// * The words have 56 bits that are not read, and a mark. Before where a word came from, so many
-    ///   bytes are valid for reads as these steps can go back: up to the bits of a code for each look-up.
+    /// * `steps >= 1`, and the output of all look-ups, 4 bytes for an entry of pairs and 1 for a
+    ///   symbol, has at most [`ROOM`] bytes.
+    /// * Each of the eight words has at least 56 unread bits, and a mark below them.
+    /// * Each input is valid for reads of 8 bytes, and of as many bytes before it as the look-ups
+    ///   can use: for each of them the bits of the longest code, or of an index of the table of
+    ///   pairs.
     pub(super) unsafe fn take(self, lanes: &mut Lanes, steps: usize) {
         let lookups = steps * self.look_ups();
         debug_assert!(lookups > 0, "without a step the loops have no end");
-        // SAFETY: the caller's promise. Indices are below the length of the table: that of pairs has
-        // 11 bits, those of symbols 11, 9 and 8 bits, as many as they are shifted to.
+        debug_assert!(
+            lookups * if matches!(self, Self::Pairs(_)) { 4 } else { 1 } <= ROOM,
+            "the steps write more than a lane has room for"
+        );
+        // SAFETY: `Work::go_on` takes at least one step, and at most as many as `ROOM` and
+        // `Work::possible_steps` allow: the latter stop where 8 bytes of the buffer are left.
+        // `Work::fill` has set all inputs and words by `Lane::of`. An index has 11, 9 or 8 bits, to
+        // which the word is shifted, and a table has `SIZE` = 2^11 entries.
         unsafe {
             match self {
                 Self::Pairs(table) => {

@@ -28,7 +28,7 @@ pub(super) fn note(
 ) -> Option<usize> {
     let few = work.codes.most_extra() <= FEW_EXTRA;
     let mixed = is_mixed(work);
-    // SAFETY: how many extra bits there are was just seen.
+    // SAFETY: `FEW` is `few`: true only if `most_extra() <= FEW_EXTRA`.
     let noted = unsafe {
         match (few, mixed) {
             (false, false) => note_best::<false, false>(work, recent, marks, place),
@@ -42,14 +42,15 @@ pub(super) fn note(
 
 /// # Safety
 ///
-/// With `FEW` no sequence must have more extra bits than [`FEW_EXTRA`].
+/// With `FEW`, `work.codes.most_extra() <= FEW_EXTRA`.
 unsafe fn note_best<const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
     recent: &mut Recent,
     marks: &mut [MaybeUninit<Mark>],
     place: &mut Place,
 ) -> Result<usize> {
-    // SAFETY: the caller's promise, and what is asked of the processor.
+    // SAFETY: with `FEW`, `most_extra() <= FEW_EXTRA`: `note` compares them. If `has_avx2`, the
+    // processor has BMI1 and BMI2, too (`cpu::Features::avx2` checks them).
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::isa().has_avx2() {
@@ -63,8 +64,7 @@ unsafe fn note_best<const FEW: bool, const MIXED: bool>(
 ///
 /// # Safety
 ///
-/// The processor must have BMI1 and BMI2. With `FEW` no sequence must have more extra bits than
-/// [`FEW_EXTRA`].
+/// The processor must have BMI1 and BMI2. With `FEW`, `work.codes.most_extra() <= FEW_EXTRA`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
 unsafe fn note_bmi2<const FEW: bool, const MIXED: bool>(
@@ -73,13 +73,13 @@ unsafe fn note_bmi2<const FEW: bool, const MIXED: bool>(
     marks: &mut [MaybeUninit<Mark>],
     place: &mut Place,
 ) -> Result<usize> {
-    // SAFETY: the caller's promise.
+    // SAFETY: with `FEW`, `most_extra() <= FEW_EXTRA`: `note` compares them.
     unsafe { note_inlined::<FEW, MIXED>(work, recent, marks, place) }
 }
 
 /// # Safety
 ///
-/// With `FEW` no sequence must have more extra bits than [`FEW_EXTRA`].
+/// With `FEW`, `work.codes.most_extra() <= FEW_EXTRA`.
 #[inline(always)]
 unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
     work: &Work<'_>,
@@ -88,6 +88,7 @@ unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
     place: &mut Place,
 ) -> Result<usize> {
     let codes = work.codes;
+    debug_assert!(!FEW || codes.most_extra() <= FEW_EXTRA, "there can be more extra bits");
     let (mut bits, lowest) = Bits::new(work.bytes, work.before)?;
     let mut state_l = bits.take(codes.literals.log());
     let mut state_d = bits.take(codes.distances.log());
@@ -99,12 +100,14 @@ unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
     }
     let (mut mark, mut more) = (marks.as_mut_ptr().cast::<Mark>(), work.count - 1);
     while more > 0 {
-        // SAFETY: the last refill that was asked for its place is not more than three refills ago.
+        // SAFETY: this is at most the third refill since `is_below` returned `false`, or since
+        // `Bits::new`: `numbers` refills up to two times. It leaves the `STATE_BITS` of the states.
         unsafe { bits.refill() };
         if bits.is_below(lowest) {
             return Err(WRONG);
         }
-        // SAFETY: as above; `FEW` is the caller's promise.
+        // SAFETY: `refill` was just called, and `is_below` returned `false`. With `FEW` no sequence
+        // has more than `most_extra() <= FEW_EXTRA` extra bits: `note` compares them.
         let numbers = unsafe { bits.numbers::<FEW>(codes, state_l, state_d, state_m) };
         state_l = bits.state(codes.literals.next(state_l));
         state_m = bits.state(codes.matches.next(state_m));
@@ -112,7 +115,8 @@ unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
 
         let [literal, distance, matched] = numbers;
         let distance = take_distance::<MIXED>(&mut last, distance, literal == 0);
-        // SAFETY: there are as many marks as sequences.
+        // SAFETY: `marks.len() >= work.count`, as checked above, and this is one of the first
+        // `work.count - 1` marks.
         unsafe {
             mark.write(mark_of(written, literals, literal, distance));
             mark = mark.add(1);
@@ -126,19 +130,19 @@ unsafe fn note_inlined<const FEW: bool, const MIXED: bool>(
         more -= 1;
     }
     // The last sequence is not followed by states.
-    // SAFETY: as above.
+    // SAFETY: as in the loop: at most the third refill since `is_below` returned `false`.
     unsafe { bits.refill() };
     if bits.is_below(lowest) {
         return Err(WRONG);
     }
-    // SAFETY: as above.
+    // SAFETY: `refill` was just called, and `is_below` returned `false`; `FEW` is false.
     let [literal, distance, matched] =
         unsafe { bits.numbers::<false>(codes, state_l, state_d, state_m) };
     let distance = take_distance::<false>(&mut last, distance, literal == 0);
     if !bits.is_at_begin(work.bytes, work.before) {
         return Err(WRONG);
     }
-    // SAFETY: as above.
+    // SAFETY: the loop wrote `work.count - 1` marks, and `marks.len() >= work.count`.
     unsafe { mark.write(mark_of(written, literals, literal, distance)) };
     *recent = last;
     (place.written, place.literals) = (written + literal + matched, literals + literal);

@@ -79,7 +79,8 @@ impl Trace {
     ///
     /// # Safety
     ///
-    /// `note` has set as many marks as it tells.
+    /// If `note` returns `Some(number)`, it has initialised the first `number` marks of its
+    /// argument.
     pub(super) unsafe fn note_all(
         &mut self,
         count: usize,
@@ -89,7 +90,8 @@ impl Trace {
         before.checked_add(count).filter(|most| *most <= MOST_MARKS)?;
         self.marks.reserve(count);
         let noted = note(self.marks.spare_capacity_mut().get_mut(..count)?)?;
-        // SAFETY: by the caller's promise these were set; not more than there is room for.
+        // SAFETY: the first `noted` marks are initialised: `note::note`, which `Blocks::note_block`
+        // passes, counts those that it writes. `reserve` made room for `count`.
         unsafe { self.marks.set_len(before + noted.min(count)) };
         Some(())
     }

@@ -46,24 +46,33 @@ pub(in crate::zstd::encode) fn writes_pairs() -> bool {
     false
 }
 
-/// Writes two streams, of so many bits each, behind each other; returns their lengths if both fit
-/// `dst`.
+/// Writes two streams, one after the other; returns their lengths if both fit `dst`.
 ///
 /// # Safety
 ///
-/// The codes of each source have so many bits together.
+/// Every byte of both sources has a code. The codes of `src[0]` have `bits[0]` bits together, those
+/// of `src[1]` have `bits[1]`.
 pub(in crate::zstd::encode) unsafe fn write_two(
     codes: &Codes,
     src: [&[u8]; 2],
     bits: [u64; 2],
     dst: &mut [u8],
 ) -> Option<[usize; 2]> {
+    debug_assert!(
+        src.iter().zip(bits).all(|(src, bits)| {
+            let length = |&byte: &u8| codes.lengths.get(usize::from(byte)).copied().unwrap_or(0);
+            src.iter().map(length).map(u64::from).sum::<u64>() == bits
+        }),
+        "the codes have another number of bits"
+    );
     let lens = [stream_len(bits[0])?, stream_len(bits[1])?];
     let (first, rest) = dst.split_at_mut_checked(lens[0])?;
     let second = rest.get_mut(..lens[1])?;
     #[cfg(target_arch = "x86_64")]
     if writes_pairs() {
-        // SAFETY: the streams have so many bits, as the caller promises, and there is room for them.
+        // SAFETY: `writes_pairs` means AVX-512. All bytes have codes, and these have as many bits
+        // as `bits` says: `literals::write_pairs` computes it by `bits_of`. So `first` and
+        // `second`, of `stream_len` bytes, are as long as the streams.
         return unsafe { write_two_avx512(codes, src, [first, second]) };
     }
     Some([write_one(codes, src[0], first)?, write_one(codes, src[1], second)?])
@@ -78,7 +87,8 @@ fn stream_len(bits: u64) -> Option<usize> {
 ///
 /// # Safety
 ///
-/// The processor has AVX-512. Each of `dst` is as long as the codes of its source take.
+/// The processor has AVX-512. Every byte of both sources has a code, and each of `dst` is as long
+/// as the codes of its source and the mark take.
 #[cfg(target_arch = "x86_64")]
 unsafe fn write_two_avx512(
     codes: &Codes,
@@ -88,8 +98,10 @@ unsafe fn write_two_avx512(
     let [a, b] = dst;
     let begins = [a.as_mut_ptr(), b.as_mut_ptr()];
     let mut lanes = begins.map(|at| Lane { pending: 0, count: 0, at });
-    // SAFETY: the caller's promise; AVX-512 is reported only together with BMI2. Each code has a
-    // bit at least, so that those of the tail have 8 bytes. What is left is written behind.
+    // SAFETY: `Isa::Avx512` includes BW, VBMI, BMI1 and BMI2. `write_two` has cut each of `dst` to
+    // the `stream_len` of the bits of its source. A code has a bit at least, so that those of
+    // `TAIL` bytes have 8 bytes. The lanes begin at the start of `a` and `b`, and `wide::write`
+    // stays in them.
     unsafe {
         let [a_rest, b_rest] = wide::write(codes, src, TAIL, &mut lanes);
         let [a_lane, b_lane] = lanes;
@@ -173,11 +185,16 @@ impl<'a> Stream<'a> {
     ///
     /// # Safety
     ///
-    /// The lane went from the begin of `dst` to where it is.
+    /// `lane.at` points into `dst`, or to its end.
     #[cfg(target_arch = "x86_64")]
     unsafe fn behind(lane: Lane, dst: &'a mut [u8]) -> Self {
+        debug_assert!(
+            lane.at.addr().wrapping_sub(dst.as_ptr().addr()) <= dst.len(),
+            "the lane has left its stream"
+        );
         let waiting = lane.count & 7;
-        // SAFETY: the caller's promise.
+        // SAFETY: `lane.at` points into `dst`: `write_two_avx512` set it to the start of `dst`, and
+        // `wide::write` moved it by the bytes that it has written there.
         let whole = unsafe { lane.at.cast_const().offset_from_unsigned(dst.as_ptr()) };
         let word = lane.pending.rotate_right(waiting as u32);
         Stream { word, bits: 8 * whole as u64 + waiting, dst }
@@ -280,7 +297,7 @@ mod tests {
                 let bits = src.map(|src| codes.bits_of(&counts(src)).expect("all have codes"));
                 let len = bits.map(|bits| stream_len(bits).expect("short"));
                 let mut dst = vec![0; len[0] + len[1] + 9];
-                // SAFETY: the streams have so many bits.
+                // SAFETY: all bytes have codes, and `bits_of` returned the bits of each source.
                 let written = unsafe { write_two(&codes, src, bits, &mut dst) };
                 assert_eq!(written, Some(len));
                 let mut plain = vec![0; len[0] + len[1] + 9];

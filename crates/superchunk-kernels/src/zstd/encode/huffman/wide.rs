@@ -34,12 +34,14 @@ pub(super) struct Lane {
 impl Lane {
     /// # Safety
     ///
-    /// 8 bytes can be written where the stream goes on.
+    /// `at` is valid for writes of 8 bytes, `count < 8`, and `bits <= 56`.
     #[inline(always)]
     unsafe fn put(&mut self, word: u64, bits: u64) {
+        debug_assert!(self.count < 8 && bits <= 56, "more bits than a word has");
         self.pending |= word << self.count;
         self.count += bits;
-        // SAFETY: the caller's promise; 7 bits and 56 are less than 8 bytes.
+        // SAFETY: 8 bytes can be written at `at`: `write` leaves codes of at least 8 bytes for
+        // later. `count <= 7 + 56`, so that `at` moves on by at most 7 of these bytes.
         unsafe {
             store_8(self.at, self.pending);
             self.at = self.at.add((self.count >> 3) as usize);
@@ -55,8 +57,10 @@ impl Lane {
 /// # Safety
 ///
 /// * The processor has AVX-512 with BW and VBMI, and BMI2.
-/// * Each of the streams is valid for writes of the bytes that the codes of its source take; `tail`
-///   codes have 8 bytes at least.
+/// * Every byte of both sources has a code.
+/// * `at` of each lane is valid for writes of the bytes that all codes of its source take, and
+///   fewer than 8 bits wait.
+/// * `tail >= 64`: that many codes take 8 bytes at least.
 #[target_feature(enable = "bmi1,bmi2,avx512f,avx512bw,avx512vbmi")]
 pub(super) unsafe fn write<'a>(
     codes: &Codes,
@@ -64,6 +68,7 @@ pub(super) unsafe fn write<'a>(
     tail: usize,
     lanes: &mut [Lane; 2],
 ) -> [&'a [u8]; 2] {
+    debug_assert!(tail >= 64, "the codes of the tail can take less than 8 bytes");
     let tables = Tables::new(codes);
     let (mut this, mut other) = (Joined::default(), Joined::default());
     let (mut now, mut next) = (&mut this, &mut other);
@@ -72,7 +77,8 @@ pub(super) unsafe fn write<'a>(
     // The next codes are looked up before these are written: neither has to wait for the other.
     while more {
         more = tables.take(&mut rest, tail, next);
-        // SAFETY: what is left of each source takes 8 bytes at least.
+        // SAFETY: `take` leaves `tail` bytes of each source, whose codes take 8 bytes at least
+        // after those of `now`.
         unsafe {
             if now.eights {
                 put::<8>(lanes, now);
@@ -89,7 +95,8 @@ pub(super) unsafe fn write<'a>(
 ///
 /// # Safety
 ///
-/// As [`Lane::put`], for both.
+/// Each lane is valid for writes of the bytes of its first `WORDS` words, and of 8 bytes after
+/// them. No word has more than 56 bits.
 #[inline]
 #[target_feature(enable = "bmi1,bmi2,avx512f,avx512bw,avx512vbmi")]
 unsafe fn put<const WORDS: usize>(lanes: &mut [Lane; 2], joined: &Joined) {
@@ -97,7 +104,9 @@ unsafe fn put<const WORDS: usize>(lanes: &mut [Lane; 2], joined: &Joined) {
     let [a_words, b_words] = &joined.words;
     let [a_bits, b_bits] = &joined.bits;
     for i in (0..WORDS).rev() {
-        // SAFETY: the caller's promise.
+        // SAFETY: 8 bytes can be written: `write` leaves codes of at least 8 bytes after these
+        // words. A word has four codes of at most 11 bits, or eight if `Words::fit` found at most
+        // 56 bits.
         unsafe {
             a.put(a_words[i], a_bits[i]);
             b.put(b_words[i], b_bits[i]);
