@@ -1,8 +1,8 @@
 //! Signals that end the process: what is not finished goes, what was there stays.
 //!
-//! Files and folders that exist only while a command works are written down here. When the process is
-//! told to end, they are removed first. From the moment on that a change becomes final, signals are
-//! held: the command ends with the exit code that says what has happened.
+//! This module lists the files and folders that exist only while a command works. A signal that ends
+//! the process removes them first. Once a change becomes final, signals are ignored: the command ends
+//! with the exit code that says what has happened.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ struct State {
     is_held: bool,
 }
 
-/// Makes a process that is told to end tidy up.
+/// Makes a process that receives such a signal tidy up.
 #[cfg(unix)]
 pub(crate) fn install() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
@@ -48,7 +48,7 @@ pub(crate) fn install() {
     std::thread::spawn(move || signals.forever().for_each(end));
 }
 
-/// Makes a process that is told to end tidy up.
+/// Makes a process that receives such a signal tidy up.
 #[cfg(windows)]
 pub(crate) fn install() {
     const INTERRUPT: i32 = 2;

@@ -18,12 +18,15 @@ const EINTR: i32 = 4;
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 const SIGKILL: i32 = 9;
+const SIGTERM: i32 = 15;
+/// The exit code of a program that this signal has ended.
+const ENDED_BY_SIGTERM: i32 = 128 + SIGTERM;
 /// The exit code for a new state whose durability is unknown.
 const DURABILITY_UNKNOWN: i32 = 8;
 /// The bytes that a disk writes in one piece.
 const SECTOR: usize = 512;
 /// The faults of every call.
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 8] = [
     Fault::KillBefore,
     Fault::KillInside,
     Fault::Once(ENOSPC),
@@ -31,6 +34,7 @@ const FAULTS: [Fault; 7] = [
     Fault::Once(EINTR),
     Fault::FromThenOn(ENOSPC),
     Fault::FromThenOn(EIO),
+    Fault::Signal(SIGTERM),
 ];
 /// The faults of calls that write at least two bytes.
 const SHORT_WRITES: [Fault; 2] = [Fault::ShortThen(ENOSPC), Fault::Short];
@@ -50,6 +54,8 @@ struct State {
 enum Outcome {
     /// The process was killed: the content may be the old one or the new one.
     Killed,
+    /// A signal has ended the program before the change was final: nothing has happened.
+    Interrupted,
     /// The program reported an error: nothing has happened.
     Failed,
     /// The program reported success, or a new state whose durability is unknown.
@@ -140,18 +146,19 @@ impl<'a> Case<'a> {
             Outcome::Killed => {
                 return Err(format!("neither old nor new: {}", found.content.difference(new)));
             }
-            Outcome::Failed if found.content != *old => {
+            Outcome::Failed | Outcome::Interrupted if found.content != *old => {
                 return Err(format!("an error, not old: {}", found.content.difference(old)));
             }
             Outcome::Succeeded if found.content != *new => {
                 return Err(format!("success, not new: {}", found.content.difference(new)));
             }
-            Outcome::Failed | Outcome::Succeeded => {}
+            Outcome::Failed | Outcome::Interrupted | Outcome::Succeeded => {}
         }
         let strays = self.strays(&found);
         // After an error past the commit point the next writer, or `recover`, may have to finish.
         let may_leave_strays = match outcome {
-            Outcome::Killed => true,
+            // Chunk files of an append may be left, which the next writer removes, too.
+            Outcome::Killed | Outcome::Interrupted => true,
             Outcome::Failed => false,
             Outcome::Succeeded => !matches!(at.1, Fault::Once(EINTR) | Fault::Short),
         };
@@ -159,7 +166,8 @@ impl<'a> Case<'a> {
         if let Some(stray) = strays.iter().find(|stray| !may_leave_strays && !tried(stray)) {
             return Err(format!("`{}` is left", stray.display()));
         }
-        if outcome == Outcome::Killed || !strays.is_empty() {
+        let is_cut_off = matches!(outcome, Outcome::Killed | Outcome::Interrupted);
+        if is_cut_off || !strays.is_empty() {
             self.recover(folder, &found.content)?;
         }
         Ok(())
@@ -273,9 +281,10 @@ pub(crate) fn each_path(
 /// Returns what the exit status claims; an error if the program must not end like this.
 fn outcome((number, fault): (usize, Fault), ended: &Ended) -> Result<Outcome, String> {
     let kills = matches!(fault, Fault::KillBefore | Fault::KillInside);
+    let is_signal = matches!(fault, Fault::Signal(_));
     let is_harmless = matches!(fault, Fault::Once(EINTR) | Fault::Short)
         && ended.calls.get(number).is_some_and(is_write);
-    let can_fail = ended.injected && !kills && !is_harmless;
+    let can_fail = ended.injected && !kills && !is_harmless && !is_signal;
     let mut later = ended.calls.iter().skip(number);
     let sync_failed = match fault {
         Fault::FromThenOn(_) => later.any(is_sync),
@@ -283,6 +292,7 @@ fn outcome((number, fault): (usize, Fault), ended: &Ended) -> Result<Outcome, St
     };
     match (ended.status.code(), ended.status.signal()) {
         (None, Some(SIGKILL)) if kills && ended.injected => Ok(Outcome::Killed),
+        (Some(ENDED_BY_SIGTERM), _) if is_signal => Ok(Outcome::Interrupted),
         (Some(0), _) if !kills || !ended.injected => Ok(Outcome::Succeeded),
         (Some(DURABILITY_UNKNOWN), _) if can_fail && sync_failed => Ok(Outcome::Succeeded),
         (Some(1..=7), _) if can_fail => Ok(Outcome::Failed),

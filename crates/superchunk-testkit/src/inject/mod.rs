@@ -71,6 +71,8 @@ pub enum Fault {
     /// A write is carried out for the first half of its bytes and returns their number. Writes of
     /// one byte and calls that are not writes are not changed.
     Short,
+    /// The process that was started gets this signal before the call, which is then carried out.
+    Signal(i32),
 }
 
 /// A write-type system call of the program.

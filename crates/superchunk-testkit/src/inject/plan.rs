@@ -12,6 +12,8 @@ pub(super) enum Action {
     Fail(i32),
     /// The first half of the write is carried out.
     Halve,
+    /// The program gets this signal, and the call is carried out.
+    Signal(i32),
     /// The program is killed before the call.
     KillBefore,
     /// The program is killed after the call.
@@ -74,6 +76,7 @@ impl Plan {
                 if call.can_be_halved() { Action::Halve } else { Action::Proceed }
             }
             Fault::FromThenOn(_) => Action::Proceed,
+            Fault::Signal(signal) => Action::Signal(signal),
         }
     }
 }

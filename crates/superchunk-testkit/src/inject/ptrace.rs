@@ -100,8 +100,13 @@ pub(super) fn id_before_exec(pid: pid_t) -> io::Result<pid_t> {
 
 /// Kills the process that a thread belongs to. A process that has ended already is not an error.
 pub(super) fn kill(pid: pid_t) -> io::Result<()> {
+    send(pid, libc::SIGKILL)
+}
+
+/// Sends a signal to a process, unless it has ended.
+pub(super) fn send(pid: pid_t, signal: c_int) -> io::Result<()> {
     // SAFETY: `kill` does not access memory.
-    unless_gone(check(unsafe { libc::kill(pid, libc::SIGKILL) }.into()))
+    unless_gone(check(unsafe { libc::kill(pid, signal) }.into()))
 }
 
 /// Waits until something happens to this tracee or, with -1, to any tracee of the calling thread.

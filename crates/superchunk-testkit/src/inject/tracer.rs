@@ -228,6 +228,10 @@ impl<'a> Tracer<'a> {
                 None
             }
             Action::Halve => Some(AtExit::Restore(call.halve()?)),
+            Action::Signal(signal) => {
+                ptrace::send(self.main, signal)?;
+                None
+            }
             Action::KillBefore => return self.kill_all(),
             Action::KillAfter => Some(AtExit::Kill),
             Action::KillAfterHalf => {

@@ -396,7 +396,7 @@ impl Layout for Contiguous {
         let (frame_len, home) = (self.header.frame_len, self.home.as_ref());
         let is_longer = |writer: &Writer| writer.file.len().is_ok_and(|len| len > frame_len);
         match &self.writer {
-            // What was written behind the frame is nobody's.
+            // Nobody needs what was written after the end of the frame.
             Some(writer) if writer.committed && !writer.poisoned && is_longer(writer) => {
                 let _ = writer.file.set_len(frame_len);
             }

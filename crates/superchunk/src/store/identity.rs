@@ -6,8 +6,8 @@ use std::fs::File;
 #[cfg(any(unix, windows))]
 use std::io;
 
-/// The file or folder behind a handle or a name: equal for two of them that mean the same one, as
-/// long as either exists.
+/// The file or folder that a handle or a name refers to. Two of them are equal if they refer to the
+/// same one, as long as either exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     device: i128,

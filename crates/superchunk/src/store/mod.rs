@@ -72,8 +72,8 @@ pub trait ReadAt: Send + Sync {
         false
     }
 
-    /// Which file this is, where that can be told: by it a writer sees whether a name still means the
-    /// file that it has opened.
+    /// Returns which file this is, where the system reports that. A writer finds out by it whether a
+    /// name still refers to the file that it has opened.
     fn identity(&self) -> Result<Option<Identity>> {
         Ok(None)
     }
@@ -147,7 +147,7 @@ pub trait Dir: Send + Sync {
         Ok(())
     }
 
-    /// Which store a name means, where that can be told.
+    /// Returns which store a name refers to, where the system reports that.
     fn identity_of(&self, _name: &str) -> Result<Option<Identity>> {
         Ok(None)
     }
