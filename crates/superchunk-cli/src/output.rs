@@ -115,6 +115,26 @@ impl Document {
         self.with(key, value)
     }
 
+    /// Writes it to stdout, on one line, with one key more, whose items are made one by one: there may be
+    /// millions of them.
+    pub(crate) fn print_list(
+        self,
+        key: &str,
+        items: impl Iterator<Item = Outcome<Value>>,
+    ) -> Outcome {
+        let mut out = text();
+        let start = Value::Map(self.0).to_json();
+        let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::stdout);
+        put(start.strip_suffix('}').unwrap_or(&start))?;
+        put(&format!(", {}: [", Value::from(key).to_json()))?;
+        for (number, item) in items.enumerate() {
+            put(if number == 0 { "" } else { ", " })?;
+            put(&item?.to_json())?;
+        }
+        put("]}\n")?;
+        out.flush().map_err(Failure::stdout)
+    }
+
     /// Writes it to stdout, on one line.
     pub(crate) fn print(self) -> Outcome {
         print(&format!("{}\n", Value::Map(self.0).to_json()))
@@ -146,6 +166,12 @@ pub(crate) fn ratio(nbytes: u64, cbytes: u64) -> f64 {
     nbytes as f64 / cbytes.max(1) as f64
 }
 
+/// The rows of a table that are held in memory.
+const ROWS_AT_ONCE: usize = 10_000;
+
+/// The width of a column, and whether it has numbers.
+type Shape = (usize, bool);
+
 /// A table with its columns lined up: text to the left, numbers to the right.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -163,17 +189,50 @@ impl Table {
         self.rows.push(cells.to_vec());
     }
 
+    /// Writes a table to stdout whose rows are made one by one: there may be millions of them. The first
+    /// ones decide how wide its columns are.
+    pub(crate) fn print_rows<const N: usize>(
+        headings: [&str; N],
+        rows: impl Iterator<Item = Outcome<[String; N]>>,
+    ) -> Outcome {
+        let (mut out, mut table) = (text(), Self::new(headings));
+        let mut shapes = None;
+        for row in rows {
+            table.row(row?);
+            if table.rows.len() > ROWS_AT_ONCE {
+                table.write(&mut shapes, &mut out)?;
+            }
+        }
+        table.write(&mut shapes, &mut out)?;
+        out.flush().map_err(Failure::stdout)
+    }
+
+    /// Writes the rows so far, and forgets them.
+    fn write(&mut self, shapes: &mut Option<Vec<Shape>>, out: &mut impl Write) -> Outcome {
+        let shapes = shapes.get_or_insert_with(|| self.shapes());
+        out.write_all(self.lines(shapes).as_bytes()).map_err(Failure::stdout)?;
+        self.rows.clear();
+        Ok(())
+    }
+
     /// The lines as text.
     pub(crate) fn render(&self) -> String {
+        self.lines(&self.shapes())
+    }
+
+    /// How wide each column is, and whether it has numbers.
+    fn shapes(&self) -> Vec<Shape> {
         let columns = self.rows.first().map_or(0, Vec::len);
         let column = |at: usize| self.rows.iter().filter_map(move |row| row.get(at));
         let width = |at| column(at).map(|cell| cell.chars().count()).max().unwrap_or(0);
         let is_number = |at| column(at).skip(1).all(|cell| looks_like_a_number(cell));
-        let shapes: Vec<(usize, bool)> =
-            (0..columns).map(|at| (width(at), is_number(at))).collect();
+        (0..columns).map(|at| (width(at), is_number(at))).collect()
+    }
+
+    fn lines(&self, shapes: &[Shape]) -> String {
         let mut text = String::new();
         for row in &self.rows {
-            let cells = row.iter().zip(&shapes).map(|(cell, (width, is_number))| match is_number {
+            let cells = row.iter().zip(shapes).map(|(cell, (width, is_number))| match is_number {
                 true => format!("{cell:>width$}"),
                 false => format!("{cell:<width$}"),
             });

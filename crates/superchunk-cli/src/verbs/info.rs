@@ -45,20 +45,20 @@ pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
         let frame = if args.chunks { input.chunks()? } else { None };
         if context.json() {
             let document = summary.document(&input);
-            document.with_some("chunk_list", frame.map(list).transpose()?).print()?;
+            match frame {
+                Some(frame) => document.print_list("chunk_list", list(frame))?,
+                None => document.print()?,
+            }
             continue;
         }
-        let mut text = summary.text(&input);
-        if let Some(frame) = frame {
-            text.push_str(&table(frame)?);
-        }
-        output::print(&text)?;
+        output::print(&summary.text(&input))?;
+        frame.map_or(Ok(()), table)?;
     }
     Ok(())
 }
 
-fn list(frame: &SuperChunk) -> Outcome<Value> {
-    let chunks = (0..frame.chunk_count()).map(|number| {
+fn list(frame: &SuperChunk) -> impl Iterator<Item = Outcome<Value>> {
+    (0..frame.chunk_count()).map(|number| {
         let header = frame.chunk_header(number)?;
         Ok(object([
             ("chunk", (number as u64).into()),
@@ -67,13 +67,11 @@ fn list(frame: &SuperChunk) -> Outcome<Value> {
             ("blocks", (header.block_count() as u64).into()),
             ("content", content_name(header.content()).into()),
         ]))
-    });
-    Ok(Value::Array(chunks.collect::<Outcome<Vec<_>>>()?))
+    })
 }
 
-fn table(frame: &SuperChunk) -> Outcome<String> {
-    let mut table = Table::new(["chunk", "nbytes", "cbytes", "ratio", "blocks", "content"]);
-    for number in 0..frame.chunk_count() {
+fn table(frame: &SuperChunk) -> Outcome {
+    let row = |number: usize| {
         let header = frame.chunk_header(number)?;
         let content = match header.content() {
             Content::Blocks | Content::VariableBlocks => {
@@ -82,16 +80,17 @@ fn table(frame: &SuperChunk) -> Outcome<String> {
             }
             other => content_name(other).to_owned(),
         };
-        table.row([
+        Ok([
             number.to_string(),
             header.len().to_string(),
             header.compressed_len().to_string(),
             format!("{:.2}", output::ratio(header.len() as u64, header.compressed_len() as u64)),
             header.block_count().to_string(),
             content,
-        ]);
-    }
-    Ok(table.render())
+        ])
+    };
+    let headings = ["chunk", "nbytes", "cbytes", "ratio", "blocks", "content"];
+    Table::print_rows(headings, (0..frame.chunk_count()).map(row))
 }
 
 /// What a chunk consists of, in a word.

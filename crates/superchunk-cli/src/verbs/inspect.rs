@@ -151,29 +151,31 @@ fn index(
     place: &dyn Fn(usize) -> Outcome<String>,
     context: &Context,
 ) -> Outcome {
-    let mut table = Table::new(["chunk", "place", "nbytes", "cbytes"]);
-    let mut list = Vec::new();
-    for number in 0..chunks.chunk_count() {
-        let place = place(number)?;
+    let part = |number: usize| -> Outcome<(String, u64, u64)> {
         let header = chunks.chunk_header(number)?;
-        let (nbytes, cbytes) = (header.len() as u64, header.compressed_len() as u64);
-        table.row([number.to_string(), place.clone(), nbytes.to_string(), cbytes.to_string()]);
-        list.push(object([
-            ("chunk", (number as u64).into()),
-            ("place", place.into()),
-            ("nbytes", nbytes.into()),
-            ("cbytes", cbytes.into()),
-        ]));
-    }
+        Ok((place(number)?, header.len() as u64, header.compressed_len() as u64))
+    };
+    let numbers = 0..chunks.chunk_count();
     if context.json() {
-        return Document::new("inspect")
-            .with("part", "index")
-            .with_or_null("offset", start)
-            .with("chunks", list)
-            .print();
+        let document = Document::new("inspect").with("part", "index");
+        let items = numbers.map(|number| {
+            let (place, nbytes, cbytes) = part(number)?;
+            Ok(object([
+                ("chunk", (number as u64).into()),
+                ("place", place.into()),
+                ("nbytes", nbytes.into()),
+                ("cbytes", cbytes.into()),
+            ]))
+        });
+        return document.with_or_null("offset", start).print_list("chunks", items);
     }
     let heading = start.map_or("no index".to_owned(), |start| format!("index at byte {start}"));
-    output::print(&format!("{heading}\n{}", table.render()))
+    output::print(&format!("{heading}\n"))?;
+    let rows = numbers.map(|number| {
+        let (place, nbytes, cbytes) = part(number)?;
+        Ok([number.to_string(), place, nbytes.to_string(), cbytes.to_string()])
+    });
+    Table::print_rows(["chunk", "place", "nbytes", "cbytes"], rows)
 }
 
 fn chunk(location: &Location, number: usize, with_bytes: bool, context: &Context) -> Outcome {

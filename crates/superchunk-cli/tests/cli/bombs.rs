@@ -59,3 +59,22 @@ fn salvage_keeps_to_the_memory_and_waits_for_no_pipe() {
     }
     assert!(!shell.path("out").exists());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_list_of_a_million_chunks_takes_little_memory() {
+    let shell = Shell::new();
+    let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(16);
+    let mut frame = SuperChunk::create(shell.path("many.b2frame"), &options).unwrap();
+    frame.fill(Fill::Zeros, 16 * 1_000_000).unwrap();
+    frame.close().unwrap();
+    for line in ["info many.b2frame --chunks", "inspect many.b2frame index"] {
+        for json in ["", " --json"] {
+            // The index itself has 8 MB, and is held a few times while it is read.
+            let said = shell.sh(&format!(
+                "(ulimit -v 204800; superchunk -T 1 {line}{json} | tail -c 200 | wc -c)"
+            ));
+            assert_eq!((said.text().trim(), said.stderr.as_str()), ("200", ""), "{line}{json}");
+        }
+    }
+}
