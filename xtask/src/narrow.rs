@@ -1,5 +1,5 @@
-//! `cargo xtask i686`: the tests of the kernels and of the library where `usize` has 32 bits, as in a
-//! browser.
+//! `cargo xtask i686`: the tests of the kernels and of the library where `usize` has 32 bits, as in
+//! a browser.
 
 use std::process::{Command, Stdio};
 

@@ -55,8 +55,8 @@ impl Context {
         limits.with_max_decoded(most.min(limits.max_decoded)).with_max_metadata(most)
     }
 
-    /// Refuses to write `len` bytes that come out of `stored` bytes of a file: a few bytes may claim to be
-    /// terabytes.
+    /// Refuses to write `len` bytes that come out of `stored` bytes of a file: a few bytes may
+    /// claim to be terabytes.
     pub(crate) fn check_output(&self, name: &str, len: u64, stored: u64) -> Outcome {
         let is_refused = match self.global.limit_output {
             Some(most) => len > most,
@@ -95,8 +95,8 @@ impl Context {
         self.global.lock
     }
 
-    /// Locks what is at `target`, which this command is going to replace. To be called before the input
-    /// is read: that may be the same.
+    /// Locks what is at `target`, which this command is going to replace. To be called before the
+    /// input is read: that may be the same.
     pub(crate) fn claim(&self, target: &Path) -> Outcome {
         let claim = Claim::of(target, self)?;
         *self.claim.borrow_mut() = claim;
@@ -175,7 +175,7 @@ impl Context {
         }
     }
 
-    /// Warns of something that is no failure.
+    /// Prints a warning; the command still succeeds.
     pub(crate) fn warn(&self, text: &str) {
         self.tell(&format!("{} {text}", self.error_style().yellow("warning:")));
     }

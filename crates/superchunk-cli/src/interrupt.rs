@@ -1,8 +1,8 @@
 //! Signals that end the process: what is not finished goes, what was there stays.
 //!
-//! This module lists the files and folders that exist only while a command works. A signal that ends
-//! the process removes them first. Once a change becomes final, signals are ignored: the command ends
-//! with the exit code that says what has happened.
+//! This module lists the files and folders that exist only while a command works. A signal that
+//! ends the process removes them first. Once a change becomes final, signals are ignored: the
+//! command ends with the exit code that says what has happened.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -27,8 +27,8 @@ pub(crate) fn print(text: &str) -> Outcome {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::stdout)
 }
 
-/// Stdout for many small writes. What is not flushed when this is dropped is not written: a command that
-/// fails before it has shown much shows nothing, and can be repeated.
+/// Stdout for many small writes. What is not flushed when this is dropped is not written: a command
+/// that fails before it has shown much shows nothing, and can be repeated.
 pub(crate) fn text() -> Gathered {
     Gathered { gathered: Vec::new(), out: stdout() }
 }
@@ -115,8 +115,8 @@ impl Document {
         self.with(key, value)
     }
 
-    /// Writes it to stdout, on one line, with one key more, whose items are made one by one: there may be
-    /// millions of them.
+    /// Writes it to stdout, on one line, with one key more, whose items are made one by one: there
+    /// may be millions of them.
     pub(crate) fn print_list(
         self,
         key: &str,
@@ -189,8 +189,8 @@ impl Table {
         self.rows.push(cells.to_vec());
     }
 
-    /// Writes a table to stdout whose rows are made one by one: there may be millions of them. The first
-    /// ones decide how wide its columns are.
+    /// Writes a table to stdout whose rows are made one by one: there may be millions of them. The
+    /// first ones decide how wide its columns are.
     pub(crate) fn print_rows<const N: usize>(
         headings: [&str; N],
         rows: impl Iterator<Item = Outcome<[String; N]>>,

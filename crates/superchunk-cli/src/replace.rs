@@ -1,9 +1,9 @@
 //! New files and folders appear whole or not at all.
 //!
-//! They are made in a private folder beside their final place ([`Replacement`]), and get their name when
-//! they are complete. What they replace is locked from before the command reads its input, which may be
-//! the very same file, until the new one has the name: no change of another writer is lost. What fails
-//! or is interrupted on the way leaves nothing, and leaves what was there before.
+//! They are made in a private folder beside their final place ([`Replacement`]), and get their name
+//! when they are complete. What they replace is locked from before the command reads its input,
+//! which may be the very same file, until the new one has the name: no change of another writer is
+//! lost. What fails or is interrupted on the way leaves nothing, and leaves what was there before.
 
 use std::fs;
 use std::io;
@@ -56,7 +56,7 @@ impl Claim {
 
     fn begin(target: &Path, context: &Context) -> Outcome<Self> {
         if target.file_name().is_none() {
-            return Err(Failure::usage(format!("`{}` is no name for a file", target.display())));
+            return Err(Failure::usage(format!("`{}` is not a file name", target.display())));
         }
         let replacement = Replacement::begin(target, context.wait())?;
         let listed = Listed::new(replacement.folder().to_owned());
@@ -72,8 +72,8 @@ impl Claim {
     }
 }
 
-/// Makes a new file or folder at `target`: `make` gets the path to make it at. Only with `force` may
-/// there be one already.
+/// Makes a new file or folder at `target`: `make` gets the path to make it at. Only with `force`
+/// may there be one already.
 pub(crate) fn replace<T>(
     target: &Path,
     force: bool,

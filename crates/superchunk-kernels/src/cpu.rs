@@ -165,7 +165,8 @@ impl Features {
     }
 
     fn avx2(&self) -> bool {
-        /// SSE3, SSSE3, SSE4.1, SSE4.2, POPCNT and AVX: what kernels for AVX2 are compiled with besides.
+        /// SSE3, SSSE3, SSE4.1, SSE4.2, POPCNT and AVX: what kernels for AVX2 are compiled with
+        /// besides.
         const BASIC: u32 = 1 | 1 << 9 | 1 << 19 | 1 << 20 | 1 << 23 | 1 << 28;
         const BMI1_AVX2_BMI2: u32 = 1 << 3 | 1 << 5 | 1 << 8;
         const LZCNT: u32 = 1 << 5;

@@ -1,4 +1,5 @@
-//! The marks of chunks, found by the description of the format (`docs/formats/chunk.md`, 4.4), and false ones.
+//! The marks of chunks, found by the description of the format (`docs/formats/chunk.md`, 4.4), and
+//! false ones.
 
 use std::ops::Range;
 
@@ -18,13 +19,13 @@ const STARTS: usize = 32;
 pub struct BlockMarks {
     /// All of them, the check included.
     pub all: Range<usize>,
-    /// Where each number that says where something begins stands: an entry of 3 bytes whose low bits,
-    /// this many of them, are not the place in the output.
+    /// Where each number that says where something begins stands: an entry of 3 bytes whose low
+    /// bits, this many of them, are not the place in the output.
     pub entries: Vec<(usize, u32)>,
 }
 
-/// Finds the marks of all blocks of a chunk without a dictionary, whose items have `item_size` bytes; `is_zlib`
-/// says whether its streams are those of Zlib.
+/// Finds the marks of all blocks of a chunk without a dictionary, whose items have `item_size`
+/// bytes; `is_zlib` says whether its streams are those of Zlib.
 #[must_use]
 pub fn marks_of(chunk: &[u8], item_size: usize, is_zlib: bool) -> Vec<BlockMarks> {
     let [nbytes, size] = [4, 8].map(|at| length(chunk, at));
@@ -80,8 +81,8 @@ fn block_marks(
     Some(BlockMarks { all, entries })
 }
 
-/// Makes one mark of a block false, with a right check, and returns whether there was one to change. What marks
-/// nothing is left as it is.
+/// Makes one mark of a block false, with a right check, and returns whether there was one to
+/// change. What marks nothing is left as it is.
 pub fn falsify(chunk: &mut [u8], marks: &BlockMarks, rng: &mut Rng) -> bool {
     let is_mark = |(at, bits): &&(usize, u32)| {
         let none = (1u32 << bits) - 1;

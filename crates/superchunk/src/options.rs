@@ -120,9 +120,9 @@ pub struct CompressOptions {
     pub split: SplitMode,
     /// Whether to make a dictionary shared by the blocks (Zstd, LZ4, LZ4HC).
     pub dictionary: bool,
-    /// Whether long streams of LZ4, LZ4HC, BloscLZ and Zlib get marks where that pays off, by which a few
-    /// items are found without decoding what precedes them. They take about 0.3 % of such streams; other
-    /// readers skip them. Off by default: a reader that uses them
+    /// Whether long streams of LZ4, LZ4HC, BloscLZ and Zlib get marks where that pays off, by which
+    /// a few items are found without decoding what precedes them. They take about 0.3 % of such
+    /// streams; other readers skip them. Off by default: a reader that uses them
     /// ([`Decoder::with_marks`](crate::chunk::Decoder::with_marks)) has to trust the writer.
     pub marks: bool,
     /// The generation of the chunk.

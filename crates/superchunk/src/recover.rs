@@ -1,8 +1,8 @@
 //! After a writer was killed: what it began is completed, and what it left is removed.
 //!
-//! No container needs this: opening one for writing completes a begun commit, too, and leftovers are
-//! ignored. It is for people who want to see the folder as it was, or whose other programs know nothing
-//! of the journals of tables.
+//! No container needs this: opening one for writing completes a begun commit, too, and leftovers
+//! are ignored. It is for people who want to see the folder as it was, or whose other programs know
+//! nothing of the journals of tables.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,8 +26,9 @@ pub struct Recovered {
     pub removed: Vec<PathBuf>,
 }
 
-/// Completes and tidies up the container at `path`, whatever its format, and removes what commands have
-/// left beside it that were killed while they made it. What a process still works on is not touched.
+/// Completes and tidies up the container at `path`, whatever its format, and removes what commands
+/// have left beside it that were killed while they made it. What a process still works on is not
+/// touched.
 ///
 /// ```no_run
 /// use superchunk::{OpenOptions, recover};
@@ -103,8 +104,8 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
     }
 }
 
-/// Removes what writers leave in the folders of bcolz and of a `blsk` tree, while other writers are kept
-/// out.
+/// Removes what writers leave in the folders of bcolz and of a `blsk` tree, while other writers are
+/// kept out.
 fn folder(path: &Path, wait: Duration, recovered: &mut Recovered) -> Result<()> {
     let root = Folder::claim(path, wait)?;
     tidy(&root, path, recovered)

@@ -1,5 +1,5 @@
-//! A handle that is dropped discards what was not committed, wherever the data is; a copy of it in a
-//! forked child does nothing at all.
+//! A handle that is dropped discards what was not committed, wherever the data is; a copy of it in
+//! a forked child does nothing at all.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

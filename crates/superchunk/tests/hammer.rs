@@ -58,7 +58,8 @@ fn options(kind: Kind, mode: Mode) -> FrameOptions {
     options.with_locking(if mode == Mode::Locked { Locking::Sidecar } else { Locking::Writers })
 }
 
-/// How often in a row a reader of C-Blosc2 may find that a commit has come between two of its reads.
+/// How often in a row a reader of C-Blosc2 may find that a commit has come between two of its
+/// reads.
 const MOST_DISTURBED: usize = 1000;
 
 /// What the readers have seen, so that the writer can wait for them.
@@ -165,8 +166,9 @@ fn c_reader(
     while before < rows.len() {
         assert!(!failed.load(Ordering::Acquire), "another reader has failed");
         let found = match locked {
-            // It notices a change when it reads a chunk. Reading all takes the lock once for each chunk: if
-            // the last chunk grows in between, it does not fit any more, and all is read again.
+            // It notices a change when it reads a chunk. Reading all takes the lock once for each
+            // chunk: if the last chunk grows in between, it does not fit any more, and all is read
+            // again.
             Some(handle) => match peer.read_chunk(handle, 0).and_then(|_| peer.read_all(handle)) {
                 Ok(found) => found,
                 Err(error) => {

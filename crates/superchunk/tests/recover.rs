@@ -84,7 +84,8 @@ fn a_begun_commit_of_a_table_is_completed_for_programs_that_know_nothing_of_it()
     let old = fs::read(path.join("a/meta/sizes")).unwrap();
     table.append(&[("a", &rows(15..40)), ("b", &rows(15..40))]).unwrap();
     table.close().unwrap();
-    // As a writer leaves it that is killed between the renames: the first column is the last to grow.
+    // As a writer leaves it that is killed between the renames: the first column is the last to
+    // grow.
     fs::write(path.join("a/meta/sizes"), old).unwrap();
     let intent = r#"{"version": 1, "columns": [["a", 15, 40], ["b", 15, 40]]}"#;
     fs::write(path.join(".b2commit"), intent).unwrap();

@@ -25,7 +25,7 @@ Examples:
   superchunk salvage broken.bcolz -o saved.bcolz --json > report.json
   superchunk salvage broken.blsk -o saved.blsk
 OUT has the format of IN. Nothing is changed in place. Exits with 0 when all came back, with 3 when
-something is lost and OUT is whole in itself; anything else, and there is no OUT.";
+something is lost but OUT is valid; with any other code OUT is not written.";
 
 /// The options of `salvage`.
 #[derive(Debug, Args)]
@@ -95,7 +95,7 @@ fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
                 let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
                 return Ok((report, bytes));
             }
-            // What could not be written is no sign of another format.
+            // A failed write does not mean that the input has another format.
             Err(error) if error.kind() == ErrorKind::Io => return Err(error.into()),
             Err(error) => {
                 fs::remove_dir_all(to).map_err(|error| Failure::io("remove it", to, error))?;

@@ -1,4 +1,4 @@
-//! Small files that claim to be large, and what is no file at all.
+//! Small files that claim to be large; pipes and devices in the place of files.
 
 use superchunk::{CompressOptions, Fill, FrameOptions, SuperChunk};
 

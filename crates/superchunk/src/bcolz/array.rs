@@ -282,8 +282,8 @@ impl Array {
         self.publish_attrs()
     }
 
-    /// Commits the rows, or stages them where a table commits all columns together, and prepares the
-    /// attributes.
+    /// Commits the rows, or stages them where a table commits all columns together, and prepares
+    /// the attributes.
     pub(super) fn stage(&mut self) -> Result<()> {
         self.attrs.prepare(&self.home)?;
         match &mut self.body {

@@ -258,8 +258,8 @@ impl Array {
         self.tree.commit()
     }
 
-    /// What the last commit could not complete. Its rows are there and every reader sees them; the next
-    /// writer completes it, or [`recover`](crate::recover).
+    /// What the last commit could not complete. Its rows are there and every reader sees them; the
+    /// next writer completes it, or [`recover`](crate::recover).
     #[must_use]
     pub fn unfinished(&self) -> Option<String> {
         self.tree.root.unfinished()

@@ -149,10 +149,10 @@ impl Home {
         let _ = dir.remove(&aside(file));
     }
 
-    /// Writes what makes `text` the content of `sizes`. A writer that does so `often` leaves blanks at the
-    /// end of the text, and writes the next one over it: a write inside of one sector happens as a whole
-    /// or not at all. The blanks stay, since a file that is cut may after a power cut have its old length
-    /// and zeros at its end.
+    /// Writes what makes `text` the content of `sizes`. A writer that does so `often` leaves blanks
+    /// at the end of the text, and writes the next one over it: a write inside of one sector
+    /// happens as a whole or not at all. The blanks stay, since a file that is cut may after a
+    /// power cut have its old length and zeros at its end.
     pub(super) fn prepare_sizes(&self, text: &str, often: bool) -> Result<PreparedSizes> {
         let room = self.room.load(Ordering::Acquire);
         if text.len() <= room {

@@ -90,8 +90,8 @@ impl Staged {
         if self.shorter.is_empty() && self.doomed.is_empty() {
             return Ok(());
         }
-        // Of a chunk that is too long only the rows that the length covers count, and files with higher
-        // numbers are ignored: what stays does no harm.
+        // Of a chunk that is too long only the rows that the length covers count, and files with
+        // higher numbers are ignored: what stays does no harm.
         let Ok(data) = home.data() else { return Ok(()) };
         for (temporary, number) in &self.shorter {
             if data.publish(temporary, &chunk_name(*number)).is_err() {

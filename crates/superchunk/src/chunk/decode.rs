@@ -85,9 +85,9 @@ impl Decoder {
 
     /// The same decoder, which finds a few items by the marks of the chunk where it has some.
     ///
-    /// Marks are a promise of the writer. In a chunk that was made to deceive, an item that is read alone
-    /// may then differ from the same item of the whole chunk, so they are not used by default;
-    /// [`check_marks`](Self::check_marks) finds out whether they are true.
+    /// Marks are a promise of the writer. In a chunk that was made to deceive, an item that is read
+    /// alone may then differ from the same item of the whole chunk, so they are not used by
+    /// default; [`check_marks`](Self::check_marks) finds out whether they are true.
     #[must_use]
     pub fn with_marks(mut self, marks: bool) -> Self {
         self.marks = marks;

@@ -13,7 +13,8 @@ use crate::wire::Reader;
 const FEW: usize = 32;
 
 impl BlockReader<'_> {
-    /// The marks of a block, if the caller trusts them and they help to find `wanted` adjacent bytes.
+    /// The marks of a block, if the caller trusts them and they help to find `wanted` adjacent
+    /// bytes.
     pub(super) fn marks_of<'s>(
         &self,
         block: &StoredBlock<'s>,

@@ -1,5 +1,5 @@
-//! Removing the marks of a chunk before it is stored in another container: marks are a promise of the
-//! program that wrote them, and nobody else's.
+//! Removing the marks of a chunk before it is stored in another container: marks are a promise of
+//! the program that wrote them, and nobody else's.
 
 use std::borrow::Cow;
 

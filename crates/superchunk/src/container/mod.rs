@@ -210,7 +210,8 @@ pub(crate) trait Layout: Send + Sync {
     /// Removes what was written since the last commit.
     fn discard(&mut self) {}
 
-    /// Removes what writers that were stopped have left where the container is kept; returns the names.
+    /// Removes what writers that were stopped have left where the container is kept; returns the
+    /// names.
     fn remove_leftovers(&mut self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }

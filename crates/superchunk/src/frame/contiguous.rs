@@ -416,7 +416,7 @@ impl Layout for Contiguous {
                 .as_ref()
                 .is_some_and(|writer| writer.committed && writer.space.is_loose());
         if is_loose {
-            // All changes are committed: a frame that stays longer than it could be is no failure.
+            // All changes are committed: failing to shorten the file is not an error.
             let _ = self.commit_at(contents, true);
         }
         self.discard();

@@ -18,8 +18,8 @@ pub(crate) struct Setup {
     /// Whether a fingerprint that does not match is to be ignored.
     pub(crate) trusting: bool,
     pub(crate) locking: Locking,
-    /// How long to wait for other writers; `None` is not at all for those of this library, and as long
-    /// as it takes for the lock file.
+    /// How long to wait for other writers; `None` is not at all for those of this library, and as
+    /// long as it takes for the lock file.
     pub(crate) wait: Option<Duration>,
     /// Whether every read makes sure that the frame has not changed.
     pub(crate) following: bool,

@@ -1,4 +1,5 @@
-//! Keeping others out: writers of this library by a lock of the frame itself, C-Blosc2 by its lock file.
+//! Keeping others out: writers of this library by a lock of the frame itself, C-Blosc2 by its lock
+//! file.
 //!
 //! The lock file counts the changes: a handle that finds another number than it has seen must not
 //! trust what it knows. It may appear at any time, because a peer makes it when it first locks; a
@@ -124,7 +125,8 @@ impl Lock {
         Ok(guard)
     }
 
-    /// Keeps everyone out until [`Lock::release`]; returns whether there may have been a change before.
+    /// Keeps everyone out until [`Lock::release`]; returns whether there may have been a change
+    /// before.
     pub(super) fn exclusive(&mut self) -> Result<bool> {
         self.look();
         let Some(sidecar) = self.sidecar.as_ref().filter(|_| self.exclusive.is_none()) else {
@@ -157,8 +159,8 @@ impl Lock {
     }
 }
 
-/// Makes C-Blosc2's lock file for the frame at `path`, if it has none. From then on all writers that
-/// look for it take turns.
+/// Makes C-Blosc2's lock file for the frame at `path`, if it has none. From then on all writers
+/// that look for it take turns.
 #[cfg(any(unix, windows))]
 pub fn create_lock_file(path: impl AsRef<Path>) -> Result<()> {
     let path = &resolve(path)?;

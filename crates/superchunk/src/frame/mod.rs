@@ -66,8 +66,8 @@ pub enum Durability {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Locking {
-    /// Other writers of this library, from opening to closing, and everyone who uses C-Blosc2's lock
-    /// file if that exists. Readers are not kept out: they see the old state or the new one.
+    /// Other writers of this library, from opening to closing, and everyone who uses C-Blosc2's
+    /// lock file if that exists. Readers are not kept out: they see the old state or the new one.
     #[default]
     Writers,
     /// The same, and readers take the lock file, too, if it exists.

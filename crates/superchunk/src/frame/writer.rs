@@ -36,7 +36,8 @@ impl Writer {
         }
     }
 
-    /// Writes what differs of two headers. When that stops half-way, the old bytes are written back.
+    /// Writes what differs of two headers. When that stops half-way, the old bytes are written
+    /// back.
     pub(super) fn write_header(&self, old: &[u8], new: &[u8]) -> Result<()> {
         let changed = changed_range(old, new);
         let start = changed.start as u64;

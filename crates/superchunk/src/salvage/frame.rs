@@ -231,7 +231,8 @@ fn data_chunks(
     };
     let lists_places =
         |found: &Found| entries_of(found).is_some_and(|entries| are_places(&entries, found.at));
-    // Data of a sealed frame has checksums. Where all that is left lists places, all chunks are lost.
+    // Data of a sealed frame has checksums. Where all that is left lists places, all chunks are
+    // lost.
     let has_checksums = scan.chunks.iter().any(|found| found.suffix > 0);
     let tells_itself = has_checksums || scan.chunks.iter().all(lists_places);
     let is_index = |found: &Found| {

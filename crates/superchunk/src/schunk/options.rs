@@ -196,9 +196,9 @@ pub struct OpenOptions {
     pub durability: Durability,
     /// Who is kept out during a change, and whom a reader waits for.
     pub locking: Locking,
-    /// How long to wait for other writers before [`ErrorKind::Locked`](crate::ErrorKind::Locked). When
-    /// `None`: not at all for writers of this library, as long as it takes for C-Blosc2's lock file,
-    /// which its users hold only while they work.
+    /// How long to wait for other writers before [`ErrorKind::Locked`](crate::ErrorKind::Locked).
+    /// When `None`: not at all for writers of this library, as long as it takes for C-Blosc2's lock
+    /// file, which its users hold only while they work.
     pub wait: Option<Duration>,
     /// Whether every read makes sure that no writer has changed the frame since it was opened or
     /// refreshed, and fails with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if one has. Without
@@ -279,8 +279,8 @@ impl OpenOptions {
         self
     }
 
-    /// The same options for a reader that finds a few items by the marks of chunks, where the writer has made
-    /// some ([`CompressOptions::with_marks`]), and so trusts the writer: see
+    /// The same options for a reader that finds a few items by the marks of chunks, where the
+    /// writer has made some ([`CompressOptions::with_marks`]), and so trusts the writer: see
     /// [`Decoder::with_marks`](crate::chunk::Decoder::with_marks).
     #[must_use]
     pub fn with_marks(mut self, marks: bool) -> Self {

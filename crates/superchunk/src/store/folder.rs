@@ -29,9 +29,9 @@ use crate::error::{Error, Result};
 
 /// A directory on a disk.
 ///
-/// On Unix it is used through its descriptor, so that nothing that happens to its path meanwhile leads
-/// elsewhere. [`lock`](Dir::lock) and [`sync`](Dir::sync) are without effect on Windows, which has
-/// neither for directories.
+/// On Unix it is used through its descriptor, so that nothing that happens to its path meanwhile
+/// leads elsewhere. [`lock`](Dir::lock) and [`sync`](Dir::sync) are without effect on Windows,
+/// which has neither for directories.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -90,8 +90,8 @@ impl Folder {
         Self::open(path)
     }
 
-    /// Opens a directory and keeps other writers out, after a wait of at most `wait`. What stands at
-    /// `path` then is what was opened, even if somebody has put something else there meanwhile.
+    /// Opens a directory and keeps other writers out, after a wait of at most `wait`. What stands
+    /// at `path` then is what was opened, even if somebody has put something else there meanwhile.
     pub(crate) fn claim(path: &Path, wait: Duration) -> Result<Self> {
         Self::claim_as(path, wait, Self::lock)
     }

@@ -24,8 +24,9 @@ impl Home {
         self.dir.edit(&self.name).map_err(|error| error.within(self.name.clone()))
     }
 
-    /// Opens the store for writing and keeps other writers out, after a wait of at most `wait`. It is
-    /// the one that has the name then: another writer may have replaced it while this one waited.
+    /// Opens the store for writing and keeps other writers out, after a wait of at most `wait`. It
+    /// is the one that has the name then: another writer may have replaced it while this one
+    /// waited.
     pub(crate) fn claim(&self, wait: Duration) -> Result<Arc<dyn WriteAt>> {
         loop {
             let file = self.edit()?;
@@ -46,9 +47,9 @@ impl Home {
         }
     }
 
-    /// Puts a new store in the place of the old one, in one step: what `write` makes of an empty one,
-    /// which it also has to sync. It is locked before it gets the name. When anything fails, the old
-    /// one is as it was; whether the name survives a power cut is left to the caller.
+    /// Puts a new store in the place of the old one, in one step: what `write` makes of an empty
+    /// one, which it also has to sync. It is locked before it gets the name. When anything fails,
+    /// the old one is as it was; whether the name survives a power cut is left to the caller.
     pub(crate) fn replace<T>(
         &self,
         write: impl FnOnce(&dyn WriteAt) -> Result<T>,

@@ -72,8 +72,8 @@ pub trait ReadAt: Send + Sync {
         false
     }
 
-    /// Returns which file this is, where the system reports that. A writer finds out by it whether a
-    /// name still refers to the file that it has opened.
+    /// Returns which file this is, where the system reports that. A writer finds out by it whether
+    /// a name still refers to the file that it has opened.
     fn identity(&self) -> Result<Option<Identity>> {
         Ok(None)
     }
@@ -130,14 +130,14 @@ pub trait Dir: Send + Sync {
     /// Makes an empty store; there must be none of that name.
     fn create(&self, name: &str) -> Result<Arc<dyn WriteAt>>;
 
-    /// Makes an empty store that only its owner may read until it is [published](Dir::publish); there
-    /// must be none of that name.
+    /// Makes an empty store that only its owner may read until it is [published](Dir::publish);
+    /// there must be none of that name.
     fn create_private(&self, name: &str) -> Result<Arc<dyn WriteAt>> {
         self.create(name)
     }
 
-    /// Gives a finished store its name, in one step. It gets the permissions of the store that had that
-    /// name, which is gone, or those of a new one.
+    /// Gives a finished store its name, in one step. It gets the permissions of the store that had
+    /// that name, which is gone, or those of a new one.
     fn publish(&self, from: &str, to: &str) -> Result<()> {
         self.rename(from, to)
     }
@@ -189,8 +189,8 @@ pub trait Dir: Send + Sync {
     /// Returns when all names made, changed and removed so far survive a power cut.
     fn sync(&self) -> Result<()>;
 
-    /// Returns when all stores in this folder, their content and their names, survive a power cut. For many
-    /// small stores this may take far less time than to sync each.
+    /// Returns when all stores in this folder, their content and their names, survive a power cut.
+    /// For many small stores this may take far less time than to sync each.
     fn sync_all(&self) -> Result<()> {
         self.names()?.iter().try_for_each(|name| self.edit(name)?.sync())?;
         self.sync()

@@ -1,7 +1,7 @@
 //! Which process a handle belongs to.
 
-/// The process that made a handle. A forked child has a copy of it; when that is dropped, the files are
-/// still the parent's.
+/// The process that made a handle. A forked child has a copy of it; when that is dropped, the files
+/// are still the parent's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner(u32);
 

@@ -43,8 +43,8 @@ pub(super) fn copy(old: &Stat, opened: Option<&OwnedFd>, new: &OwnedFd) -> io::R
     set_mode(new, mode)
 }
 
-/// The same for a file or folder that takes the place of either; what is in a new folder may be read
-/// by nobody who could not read all that was in the old one.
+/// The same for a file or folder that takes the place of either; what is in a new folder may be
+/// read by nobody who could not read all that was in the old one.
 pub(super) fn copy_to_any_kind(
     old: &Stat,
     opened: Option<&OwnedFd>,

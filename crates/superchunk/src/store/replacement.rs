@@ -1,13 +1,14 @@
 //! A new file or folder that takes its place in one step, and in the place of what was there.
 //!
 //! ```text
-//! folder/NAME                                 locked from the start, so that no writer changes what goes
-//! folder/.NAME.0123456789abcdef.tmp/NAME      the new one; only its owner may enter the folder around it
+//! folder/NAME                                 locked from the start, so that no writer changes
+//! what goes folder/.NAME.0123456789abcdef.tmp/NAME      the new one; only its owner may enter the
+//! folder around it
 //! ```
 //!
-//! The new one is locked, too, before it gets its name: a writer that waited for the old one finds that
-//! its name means another file by now, opens that, and waits again. The old one is there until the new
-//! one is; a folder and its successor exchange their names where the system can do that.
+//! The new one is locked, too, before it gets its name: a writer that waited for the old one finds
+//! that its name means another file by now, opens that, and waits again. The old one is there until
+//! the new one is; a folder and its successor exchange their names where the system can do that.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,8 +74,8 @@ enum Old {
 }
 
 impl Replacement {
-    /// Locks what is at `target`, after a wait of at most `wait` for other writers. A symbolic link is
-    /// followed: what it leads to is replaced.
+    /// Locks what is at `target`, after a wait of at most `wait` for other writers. A symbolic link
+    /// is followed: what it leads to is replaced.
     pub fn begin(target: impl AsRef<Path>, wait: Duration) -> Result<Self> {
         let target = resolve(target)?;
         let (parent, name) = Folder::parent_of(&target)?;
@@ -117,8 +118,8 @@ impl Replacement {
         Ok(())
     }
 
-    /// Gives the new one its name, in one step, and what was there its end. The new one must be on the
-    /// disk by then. It gets the permissions of the old one.
+    /// Gives the new one its name, in one step, and what was there its end. The new one must be on
+    /// the disk by then. It gets the permissions of the old one.
     ///
     /// Returns an error of no consequence: that the old one could not be removed.
     pub fn finish(self) -> Result<Option<Error>> {
@@ -179,7 +180,8 @@ impl Drop for Replacement {
     }
 }
 
-/// The path of what a path leads to: links at its end are followed, also those that lead nowhere yet.
+/// The path of what a path leads to: links at its end are followed, also those that lead nowhere
+/// yet.
 pub fn resolve(path: impl AsRef<Path>) -> Result<PathBuf> {
     let given = path.as_ref();
     let mut path = given.to_owned();

@@ -5,9 +5,10 @@
 //! the journal │ sync │ patches, renames │ sync │ the journal goes
 //! ```
 //!
-//! The journal is the commit: a crash before it has its name leaves the old state; after it, the next
-//! writer does the rest, and readers see through it. All space is taken before, so that a full disk
-//! cannot stop what follows. `nrows` is replaced by every commit: by that readers see that there was one.
+//! The journal is the commit: a crash before it has its name leaves the old state; after it, the
+//! next writer does the rest, and readers see through it. All space is taken before, so that a full
+//! disk cannot stop what follows. `nrows` is replaced by every commit: by that readers see that
+//! there was one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
@@ -27,8 +28,8 @@ pub(super) enum Prepared {
 
 impl Root {
     /// Makes all staged changes the state that everyone sees, with the meta file `storage` if it is
-    /// given. When that cannot be completed after the journal has its name, the changes are in all the
-    /// same: [`Root::unfinished`] reports it.
+    /// given. When that cannot be completed after the journal has its name, the changes are in all
+    /// the same: [`Root::unfinished`] reports it.
     pub(crate) fn finish(&self, storage: Option<&Storage>, rows: u64) -> Result<()> {
         self.check_writable()?;
         let mut actions = std::mem::take(&mut *self.staged()).actions;

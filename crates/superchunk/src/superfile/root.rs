@@ -161,7 +161,8 @@ impl Root {
         }
     }
 
-    /// Reads `storage` and `nrows` as of one commit; [`ErrorKind::Changed`] when a writer was faster.
+    /// Reads `storage` and `nrows` as of one commit; [`ErrorKind::Changed`] when a writer was
+    /// faster.
     fn read_stable(&mut self) -> Result<Storage> {
         // Every commit replaces this file. While the old one is open, no other is taken for it.
         let counted = self.meta.open("nrows").ok();

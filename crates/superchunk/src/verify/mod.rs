@@ -73,8 +73,9 @@ pub fn super_chunk(
 /// # Errors
 ///
 /// Damage is no error but a finding of the report. Errors are what keeps from looking: files that cannot
-/// be read, limits, codecs that this build does not have, formats that hold nothing to compare. Where there
-/// seems to be damage and a writer was at work meanwhile, the error is [`ErrorKind::Changed`].
+/// be read, limits, codecs that this build does not have, formats that hold nothing to compare.
+/// Where there seems to be damage and a writer was at work meanwhile, the error is
+/// [`ErrorKind::Changed`].
 #[cfg(any(unix, windows))]
 pub fn path(
     path: impl AsRef<Path>,

@@ -4,11 +4,12 @@
 //! chunks of all columns, new sizes beside the old ones │ intent │ sizes take their places │ intent goes
 //! ```
 //!
-//! The intent is the commit: from then on every reader takes the new lengths, and every writer completes
-//! them. All space is taken before it, so that only names change afterwards, one directly after the other:
-//! bcolz, which knows no intents, sees columns of different lengths only if the process ends between two
-//! of them. bcolz takes the length of a table from its first column. That one is the last to grow and the
-//! first to shrink, so in every moment all columns have at least the rows that it sees.
+//! The intent is the commit: from then on every reader takes the new lengths, and every writer
+//! completes them. All space is taken before it, so that only names change afterwards, one directly
+//! after the other: bcolz, which knows no intents, sees columns of different lengths only if the
+//! process ends between two of them. bcolz takes the length of a table from its first column. That
+//! one is the last to grow and the first to shrink, so in every moment all columns have at least
+//! the rows that it sees.
 
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ impl Table {
     /// Makes all changes durable. New rows of all columns become visible in one step: an interrupted
     /// commit leaves the old table, or one that every later opening completes.
     ///
-    /// When completing fails, the rows are in all the same and this is no error:
-    /// [`unfinished`](Self::unfinished) reports it.
+    /// When completing fails, the rows are committed nevertheless and this returns `Ok`:
+    /// [`unfinished`](Self::unfinished) reports the failure.
     pub fn commit(&mut self) -> Result<()> {
         self.check_writable()?;
         let committed = self.commit_columns();

@@ -1,5 +1,5 @@
-//! A directory by its descriptor: what is done in it cannot be led elsewhere by a link that somebody
-//! puts in its path meanwhile.
+//! A directory by its descriptor: what is done in it cannot be led elsewhere by a link that
+//! somebody puts in its path meanwhile.
 //!
 //! Only the outermost directory is held open, and those that are locked: a table may have thousands
 //! of folders. The others are reached from there, one component after the other, links refused.
