@@ -42,11 +42,6 @@ impl Context {
         self.executor.clone()
     }
 
-    /// The most memory that may be used, if there is a limit.
-    pub(crate) fn limit_mem(&self) -> Option<u64> {
-        self.global.limit_mem
-    }
-
     /// What an input may make us allocate.
     pub(crate) fn limits(&self) -> Limits {
         let limits = Limits::default();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use superchunk::store::{Dir, MemoryFolder};
+use superchunk::store::{Bytes, Dir, MemoryFolder};
 use superchunk::{ErrorKind, Limits, Result, SuperChunk, bcolz, blsk, salvage as salvaging};
 
 use crate::bounds::{LIMIT, bounded, limits, options};
@@ -18,9 +18,11 @@ const PER_BYTE: usize = 64;
 /// tree of blsk.
 pub(crate) fn salvage(input: &[u8]) {
     let len = PIECES + PER_BYTE * input.len();
-    bounded(len, || frame(salvaging::frame(input, &limits())));
+    let create = &mut SuperChunk::in_memory;
+    bounded(len, || frame(salvaging::frame(&Bytes::new(input), create, &limits())));
     let folder = Files::SPARSE.folder(input);
-    bounded(len, || frame(salvaging::sparse(folder.as_ref(), &limits())));
+    let create = &mut SuperChunk::in_memory;
+    bounded(len, || frame(salvaging::sparse(folder.as_ref(), create, &limits())));
     let folder = Files::BCOLZ.folder(input);
     bounded(len, || bcolz_folder(folder.as_ref()));
     let folder = Files::BLSK.folder(input);

@@ -18,7 +18,7 @@ use std::time::SystemTime;
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::bloscpack::Pack;
 use superchunk::chunk::Decoder;
-use superchunk::store::{Dir, Folder, MemoryFolder};
+use superchunk::store::{Bytes, Dir, Folder, MemoryFolder};
 use superchunk::{
     ChunkFormat, CompressOptions, DType, Error, ErrorKind, FrameOptions, Limits, NdArray,
     OpenOptions, SuperChunk, blsk, chunk, salvage,
@@ -229,15 +229,16 @@ fn no_salvage_stumbles_over_a_hostile_case() {
         let (result, peak) = peak_of(|| match path.is_dir() {
             true => {
                 let dir = Folder::open(path).unwrap();
-                let _ = salvage::sparse(&dir, &limits());
+                let _ = salvage::sparse(&dir, &mut SuperChunk::in_memory, &limits());
                 let _ = salvage::bcolz(&dir, Arc::new(MemoryFolder::new()), &limits());
                 let _ = salvage::blsk(&dir, Arc::new(MemoryFolder::new()), &limits());
                 0
             }
             false => {
                 let bytes = fs::read(path).unwrap();
-                let _ = salvage::frame(&bytes, &limits());
-                let _ = salvage::pack(&bytes, &limits());
+                let store = Bytes::new(&bytes);
+                let _ = salvage::frame(&store, &mut SuperChunk::in_memory, &limits());
+                let _ = salvage::pack(&store, &mut Vec::new(), &limits());
                 bytes.len()
             }
         });
@@ -463,7 +464,10 @@ fn a_salvage_of_any_damaged_byte_takes_bounded_memory() {
     let limits = Limits::default().with_max_decoded(1 << 16).with_max_metadata(1 << 16);
     let mut worst = 0;
     let mut look = |damaged: &[u8]| {
-        let (_, peak) = peak_of(|| salvage::frame(damaged, &limits).map(drop));
+        let (_, peak) = peak_of(|| {
+            let store = Bytes::new(damaged);
+            salvage::frame(&store, &mut SuperChunk::in_memory, &limits).map(drop)
+        });
         worst = worst.max(peak);
     };
     for_each_mutation(&bytes, |_, damaged| look(damaged));

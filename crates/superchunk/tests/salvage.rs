@@ -13,15 +13,21 @@ use std::sync::Arc;
 
 use superchunk::frame::{Located, Opener, Step};
 use superchunk::salvage::{self, Certainty, Order, Report, Source};
-use superchunk::store::{Dir, MemoryFolder, ReadAt, WriteAt};
+use superchunk::store::{Bytes, Dir, MemoryFolder, ReadAt, WriteAt};
 use superchunk::{
-    Codec, CompressOptions, DType, Fill, FrameOptions, Limits, NdArray, NdOptions, OpenOptions,
-    SuperChunk, chunk,
+    Codec, CompressOptions, DType, Error, ErrorKind, Fill, FrameOptions, Limits, NdArray,
+    NdOptions, OpenOptions, SuperChunk, chunk, verify,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
+use superchunk_testkit::scratch::Scratch;
 
 const CHUNK: usize = 2000;
+
+/// What can be recovered of a contiguous frame, in memory.
+fn frame_of(bytes: &[u8], limits: &Limits) -> Result<(SuperChunk, Report), Error> {
+    salvage::frame(&Bytes::new(bytes), &mut SuperChunk::in_memory, limits)
+}
 
 /// A frame that has been changed some times, so that old chunks and indexes lie around in it.
 struct Original {
@@ -31,6 +37,8 @@ struct Original {
     header_len: usize,
     /// Where index and trailer begin.
     tail: usize,
+    /// What every chunk has ever been.
+    ever: HashSet<Vec<u8>>,
 }
 
 impl Original {
@@ -43,10 +51,12 @@ impl Original {
             .with_metalayer("layer", b"meta");
         let dir = Arc::new(MemoryFolder::new());
         let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+        let mut ever = HashSet::new();
         for step in 0..2 + rng.below(5) {
             let count = 1 + rng.index(8);
             frame.append(&mixed(count * CHUNK, 4, seed * 100 + step)).unwrap();
             frame.commit().unwrap();
+            ever.extend(frame.chunks().map(|chunk| chunk.unwrap()));
             let fresh = chunk::compress(&mixed(CHUNK, 4, rng.next_u64()), &options.compress);
             match rng.below(4) {
                 0 => frame.update_chunk(rng.index(frame.chunk_count()), &fresh.unwrap()).unwrap(),
@@ -55,16 +65,17 @@ impl Original {
                 _ => frame.set_value_bytes("value", &rng.bytes(300)).unwrap(),
             }
             frame.commit().unwrap();
+            ever.extend(frame.chunks().map(|chunk| chunk.unwrap()));
         }
         frame.append(&mixed(4 * rng.index(CHUNK / 4), 4, seed)).unwrap();
         frame.close().unwrap();
         let file = dir.open("frame").unwrap();
         let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
         file.read_exact_at(0, &mut bytes).unwrap();
-        Self::of(bytes)
+        Self::of(bytes, ever)
     }
 
-    fn of(bytes: Vec<u8>) -> Self {
+    fn of(bytes: Vec<u8>, mut ever: HashSet<Vec<u8>>) -> Self {
         let number = |at: usize, len: usize| {
             bytes[at..at + len].iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte))
         };
@@ -91,7 +102,9 @@ impl Original {
             _ => None,
         };
         let chunks = (0..frame.chunk_count()).map(|i| (frame.read_chunk(i).unwrap(), place(i)));
-        Self { chunks: chunks.collect(), header_len, tail: header_len + cbytes, bytes }
+        let chunks: Vec<_> = chunks.collect();
+        ever.extend(chunks.iter().map(|(chunk, _)| chunk.clone()));
+        Self { chunks, header_len, tail: header_len + cbytes, bytes, ever }
     }
 }
 
@@ -168,11 +181,38 @@ fn check(original: &Original, same: &[bool], saved: &SuperChunk, report: &Report
     let doubtful = report.pieces.iter().any(|piece| piece.certainty != Certainty::Verified);
     let told_of = doubtful || !report.holes.is_empty();
     assert!(lost == 0 || told_of, "{told}: {lost} chunks are lost without a word");
+    check_result(original, saved, report, &found, told);
     for piece in report.pieces.iter().filter(|piece| piece.certainty == Certainty::Verified) {
         assert_eq!(found[piece.chunk].len(), piece.len);
         let expected = original.chunks.get(piece.chunk).map(|(chunk, _)| chunk);
         let right = expected == Some(&found[piece.chunk]);
         assert!(!report.sealed || right, "{told}: chunk {} is verified and wrong", piece.chunk);
+    }
+}
+
+/// The result is whole in itself: it opens, verifies, and its chunks are some that were stored, or
+/// holes that the report and the frame itself speak of.
+fn check_result(
+    original: &Original,
+    saved: &SuperChunk,
+    report: &Report,
+    found: &[Vec<u8>],
+    told: &str,
+) {
+    let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
+    let verified = verify::super_chunk(&opened, &verify::Options::new(), &mut |_, _| {});
+    assert_eq!(verified.corrupt().next().map(|found| &found.words), None, "{told}");
+    let has_label = opened.value_names().any(|name| name == salvage::ATTRIBUTE);
+    assert_eq!(has_label, !report.is_whole(), "{told}");
+    let holes: HashSet<usize> = report.holes.iter().filter_map(|hole| hole.chunk).collect();
+    let vouched = report.pieces.iter().filter(|piece| piece.certainty == Certainty::Verified);
+    let vouched: HashSet<usize> = vouched.map(|piece| piece.chunk).collect();
+    for (number, chunk) in found.iter().enumerate() {
+        let is_stored = original.ever.contains(chunk);
+        match holes.contains(&number) {
+            true => assert!(chunk.iter().all(|byte| *byte == 0), "{told}: chunk {number}"),
+            false => assert!(is_stored || !vouched.contains(&number), "{told}: chunk {number}"),
+        }
     }
 }
 
@@ -185,7 +225,7 @@ fn every_intact_chunk_of_a_frame_comes_back() {
         for _ in 0..10 {
             let (bytes, same, words) = damage(&original, &mut rng);
             let told = format!("frame {seed}, {words}");
-            match salvage::frame(&bytes, &Limits::default()) {
+            match frame_of(&bytes, &Limits::default()) {
                 Ok((saved, report)) => {
                     check(&original, &same, &saved, &report, &told);
                     in_place += usize::from(report.order == Order::Index);
@@ -219,7 +259,7 @@ fn an_index_is_never_taken_for_data() {
             if without_header {
                 bytes[..90].fill(0);
             }
-            match salvage::frame(&bytes, &Limits::default()) {
+            match frame_of(&bytes, &Limits::default()) {
                 Err(_) => nothing += 1,
                 // Chunks of earlier commits may be left. The items of an index have 8 bytes, not 4.
                 Ok((_, report)) => report.pieces.iter().for_each(|piece| {
@@ -237,7 +277,7 @@ fn an_index_is_never_taken_for_data() {
 fn an_undamaged_frame_is_saved_whole() {
     for seed in 0..20 {
         let original = Original::new(seed);
-        let (saved, report) = salvage::frame(&original.bytes, &Limits::default()).unwrap();
+        let (saved, report) = frame_of(&original.bytes, &Limits::default()).unwrap();
         assert!(report.is_whole() && report.notes.len() <= 1, "{report:?}");
         let frame = SuperChunk::from_bytes(original.bytes).unwrap();
         assert!(saved.to_vec().unwrap() == frame.to_vec().unwrap());
@@ -246,22 +286,91 @@ fn an_undamaged_frame_is_saved_whole() {
     }
 }
 
-#[test]
-fn the_header_of_an_array_is_enough_for_its_shape() {
+/// The frame of an array of 35 × 45 items, and the items.
+fn array_of_noise() -> (Vec<u8>, Vec<u8>) {
     let frame = FrameOptions::new(CompressOptions::new(2));
     let options = NdOptions::new(frame).with_chunks(&[10, 10]).with_blocks(&[5, 5]);
     let mut array = NdArray::in_memory(&[35, 45], &DType::parse("<u2").unwrap(), &options).unwrap();
-    let mut rng = Rng::new(4);
-    array.write_box(&[0, 0], &[35, 45], &rng.bytes(2 * 35 * 45)).unwrap();
-    let mut bytes = array.superchunk().to_bytes().unwrap();
+    let items = Rng::new(4).bytes(2 * 35 * 45);
+    array.write_box(&[0, 0], &[35, 45], &items).unwrap();
+    (array.superchunk().to_bytes().unwrap(), items)
+}
+
+#[test]
+fn the_header_of_an_array_is_enough_for_its_shape() {
+    let (mut bytes, _) = array_of_noise();
     let end = bytes.len();
     bytes[end - 200..].fill(0);
     assert!(SuperChunk::from_bytes(bytes.clone()).is_err());
-    let (saved, report) = salvage::frame(&bytes, &Limits::default()).unwrap();
+    let (saved, report) = frame_of(&bytes, &Limits::default()).unwrap();
     assert_eq!(report.order, Order::Storage);
     let saved = NdArray::from_superchunk(saved).unwrap();
     assert_eq!(saved.shape(), [35, 45]);
     assert!(saved.read_box(&[0, 0], &[10, 10], &mut [0; 200]).is_ok());
+}
+
+#[test]
+fn an_array_that_does_not_say_what_it_is_keeps_shape_and_type() {
+    let (mut bytes, items) = array_of_noise();
+    bytes[2..10].fill(0);
+    assert!(SuperChunk::from_bytes(bytes.clone()).is_err());
+    let (saved, report) = frame_of(&bytes, &Limits::default()).unwrap();
+    assert!(!report.is_whole());
+    let saved = NdArray::from_superchunk(saved).unwrap();
+    assert_eq!((saved.shape(), saved.dtype().to_string()), ([35, 45].as_slice(), "<u2".to_owned()));
+    assert!(saved.to_vec().unwrap() == items);
+}
+
+#[test]
+fn a_shape_that_the_chunks_cannot_have_is_not_copied() {
+    let (mut bytes, _) = array_of_noise();
+    // The longer side stands behind its mark, as eight bytes.
+    let side = [0xd3, 0, 0, 0, 0, 0, 0, 0, 45];
+    let at = bytes.windows(9).position(|found| found == side).unwrap();
+    bytes[at + 4] = 1;
+    let (saved, report) = frame_of(&bytes, &Limits::default()).unwrap();
+    assert_eq!(saved.metalayer("b2nd"), None);
+    assert!(report.holes.iter().any(|hole| hole.reason.contains("b2nd")), "{report:?}");
+    let chunks = SuperChunk::from_bytes(bytes).unwrap();
+    assert!(saved.to_vec().unwrap() == chunks.to_vec().unwrap());
+}
+
+/// A file that the disk gives back but for a part.
+struct BrokenDisk(Vec<u8>, Range<u64>);
+
+impl ReadAt for BrokenDisk {
+    fn len(&self) -> Result<u64, Error> {
+        Ok(self.0.len() as u64)
+    }
+
+    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize, Error> {
+        if position < self.1.end && position + dst.len() as u64 > self.1.start {
+            return Err(Error::new(ErrorKind::Io, "the disk is broken here"));
+        }
+        Bytes::new(&self.0).read_at(position, dst)
+    }
+}
+
+#[test]
+fn what_the_disk_does_not_give_back_is_a_hole_and_named() {
+    let original = Original::new(3);
+    let places = original.chunks.iter().filter_map(|(_, place)| place.clone());
+    let place = places.max_by_key(|place| place.start).unwrap();
+    let broken = place.start as u64..place.start as u64 + 8;
+    let disk = BrokenDisk(original.bytes.clone(), broken.clone());
+    let (saved, report) =
+        salvage::frame(&disk, &mut SuperChunk::in_memory, &Limits::default()).unwrap();
+    // What is given up is a sector, so that neighbours may be lost, too.
+    let same: Vec<bool> = (0..original.bytes.len())
+        .map(|at| at / 4096 != place.start / 4096 && at / 4096 != (place.start + 8) / 4096)
+        .collect();
+    check(&original, &same, &saved, &report, "a broken disk");
+    let is_named =
+        |source: &Source| matches!(source, Source::Bytes(range) if range.contains(&broken.start));
+    assert!(report.holes.iter().any(|hole| is_named(&hole.source)), "{report:?}");
+    let nothing = BrokenDisk(original.bytes.clone(), 0..u64::MAX);
+    let error = salvage::frame(&nothing, &mut SuperChunk::in_memory, &Limits::default());
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Io);
 }
 
 /// A sparse frame in memory, its files, and its chunks.
@@ -298,7 +407,8 @@ fn chunk_files_come_back_with_and_without_their_index() {
         if seed % 4 == 0 && seed % 3 != 2 {
             dir.edit("chunks.b2frame").unwrap().write_at(0, &[7; 60]).unwrap();
         }
-        let (saved, report) = salvage::sparse(&dir, &Limits::default()).unwrap();
+        let (saved, report) =
+            salvage::sparse(&dir, &mut SuperChunk::in_memory, &Limits::default()).unwrap();
         let found: Vec<Vec<u8>> =
             (0..saved.chunk_count()).map(|number| saved.read_chunk(number).unwrap()).collect();
         let missing = chunks.iter().filter(|chunk| !found.contains(chunk)).count();
@@ -325,29 +435,45 @@ fn whatever_the_bytes_are_it_ends_and_stays_within_them() {
             bytes.copy_within(from..from + 40, to);
         }
         let limits = Limits::default().with_max_decoded(1 << 20);
-        if let Ok((saved, report)) = salvage::frame(&bytes, &limits) {
+        if let Ok((saved, report)) = frame_of(&bytes, &limits) {
             assert!(report.pieces.len() <= saved.chunk_count());
         }
         let noise = rng.bytes(3000);
-        assert!(salvage::frame(&noise, &limits).is_err());
+        assert!(frame_of(&noise, &limits).is_err());
     }
-    assert!(salvage::frame(&[], &Limits::default()).is_err());
+    assert!(frame_of(&[], &Limits::default()).is_err());
 }
 
-#[test]
-fn what_is_recovered_keeps_to_the_limits() {
+/// A frame with a run, a chunk, and two values, one of which is long.
+fn with_run_and_values(checksums: bool) -> Vec<u8> {
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(1 << 20);
-    let mut frame = SuperChunk::in_memory(&options).unwrap();
+    let scratch = Scratch::new();
+    let path = scratch.path("frame");
+    let mut frame = SuperChunk::create(&path, &options.with_checksums(checksums)).unwrap();
     frame.fill(Fill::Zeros, 1 << 18).unwrap();
     frame.append(&mixed(4000, 4, 1)).unwrap();
     frame.set_value_bytes("long", &[7; 100_000]).unwrap();
     frame.set_value_bytes("short", b"value").unwrap();
-    let bytes = frame.to_bytes().unwrap();
+    frame.close().unwrap();
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn too_little_memory_is_no_damage() {
     let limits = Limits::default().with_max_decoded(1 << 16);
-    let (saved, report) = salvage::frame(&bytes, &limits).unwrap();
-    assert_eq!(saved.value_names().collect::<Vec<_>>(), ["short"]);
-    assert!(report.notes.iter().any(|note| note.contains("value `long` is lost")), "{report:?}");
-    // The run is longer than the limits allow, and told as lost.
-    assert_eq!(report.holes.len(), 1, "{report:?}");
+    let error = frame_of(&with_run_and_values(true), &limits).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
+}
+
+#[test]
+fn lengths_that_nothing_vouches_for_keep_to_the_limits() {
+    let limits = Limits::default().with_max_decoded(1 << 16);
+    let (saved, report) = frame_of(&with_run_and_values(false), &limits).unwrap();
+    let names: Vec<&str> = saved.value_names().collect();
+    assert_eq!(names, ["short", salvage::ATTRIBUTE]);
+    let lost: Vec<&str> = report.holes.iter().map(|hole| hole.reason.as_str()).collect();
+    let [value, run] = lost.as_slice() else { panic!("{report:?}") };
+    assert!(value.starts_with("value `long`: "), "{value}");
+    assert!(run.starts_with("a run of unknown length"), "{run}");
     assert_eq!(saved.read_chunk(0).unwrap(), mixed(4000, 4, 1));
 }

@@ -14,7 +14,8 @@ use std::ops::Range;
 
 use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions};
 use superchunk::salvage::{self, Certainty, Order, Report};
-use superchunk::{Codec, CompressOptions, DType, ErrorKind, Json, Limits, chunk};
+use superchunk::store::Bytes;
+use superchunk::{Codec, CompressOptions, DType, Error, ErrorKind, Json, Limits, chunk};
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
 use superchunk_testkit::legacy_peer::{LegacyPeer, PackParams};
 use superchunk_testkit::rng::Rng;
@@ -22,6 +23,13 @@ use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 
 const CHUNK: usize = 2000;
+
+/// What can be recovered of a file, as the bytes of another one.
+fn pack_of(bytes: &[u8], limits: &Limits) -> Result<(Vec<u8>, Report), Error> {
+    let mut saved = Vec::new();
+    let report = salvage::pack(&Bytes::new(bytes), &mut saved, limits)?;
+    Ok((saved, report))
+}
 
 /// A file, and what is in it.
 struct Original {
@@ -164,7 +172,7 @@ fn every_intact_chunk_of_a_pack_comes_back() {
         for _ in 0..10 {
             let (bytes, same, words) = damage(&original, &mut rng);
             let told = format!("pack {seed}, {words}");
-            match salvage::pack(&bytes, &Limits::default()) {
+            match pack_of(&bytes, &Limits::default()) {
                 Ok((saved, report)) => {
                     check(&original, &same, saved, &report, &told);
                     in_place += usize::from(report.order == Order::Index);
@@ -187,7 +195,7 @@ fn every_intact_chunk_of_a_pack_comes_back() {
 fn a_good_file_comes_back_whole() {
     for seed in 0..40 {
         let original = Original::new(seed);
-        let (saved, report) = salvage::pack(&original.bytes, &Limits::default()).unwrap();
+        let (saved, report) = pack_of(&original.bytes, &Limits::default()).unwrap();
         assert!(report.is_whole() && report.superseded == 0, "{seed}: {report:?}");
         let [old, new] = [original.bytes, saved].map(|file| Pack::from_bytes(file).unwrap());
         assert_eq!(old.data().unwrap().to_vec().unwrap(), new.data().unwrap().to_vec().unwrap());
@@ -204,7 +212,7 @@ fn an_array_keeps_its_shape_and_a_lost_chunk_reads_as_zeros() {
     let mut bytes = original.bytes.clone();
     let lost = original.chunks[2].1.clone();
     bytes[lost].fill(0x77);
-    let (saved, report) = salvage::pack(&bytes, &Limits::default()).unwrap();
+    let (saved, report) = pack_of(&bytes, &Limits::default()).unwrap();
     assert_eq!(report.holes.len(), 1, "{report:?}");
     assert_eq!((report.holes[0].chunk, report.order), (Some(2), Order::Index));
     let saved = Pack::from_bytes(saved).unwrap();
@@ -223,7 +231,7 @@ fn objects_keep_their_numbers_and_lost_ones_are_empty() {
     let mut bytes = original.bytes.clone();
     let lost = original.chunks[5].1.clone();
     bytes[lost].fill(0);
-    let (saved, report) = salvage::pack(&bytes, &Limits::default()).unwrap();
+    let (saved, report) = pack_of(&bytes, &Limits::default()).unwrap();
     assert_eq!(report.holes.iter().map(|hole| hole.chunk).collect::<Vec<_>>(), [Some(5)]);
     let saved = Pack::from_bytes(saved).unwrap();
     let found: Vec<Vec<u8>> = saved.objects().map(Result::unwrap).collect();
@@ -241,7 +249,7 @@ fn the_digest_is_found_when_the_header_is_lost_or_names_another() {
         for lost in [0..32, 6..7] {
             let mut bytes = file.clone();
             bytes[lost].iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
-            let (saved, report) = salvage::pack(&bytes, &Limits::default()).unwrap();
+            let (saved, report) = pack_of(&bytes, &Limits::default()).unwrap();
             let saved = Pack::from_bytes(saved).unwrap();
             assert_eq!(saved.header().checksum, checksum, "{report:?}");
             assert!(saved.data().unwrap().to_vec().unwrap() == data, "{checksum:?}: {report:?}");
@@ -268,17 +276,17 @@ fn what_bloscpack_leaves_when_it_is_stopped_while_appending_comes_back() {
     for keep in [0..base, 0..32] {
         let mut stopped = after.clone();
         stopped[keep.clone()].copy_from_slice(&before[keep]);
-        let (saved, report) = salvage::pack(&stopped, &Limits::default()).unwrap();
+        let (saved, report) = pack_of(&stopped, &Limits::default()).unwrap();
         let saved = Pack::from_bytes(saved).unwrap().data().unwrap().to_vec().unwrap();
         assert!(saved == all, "{report:?}");
         // And while the last of the new chunks was being written.
         stopped.truncate(after.len() - 100);
-        let (saved, report) = salvage::pack(&stopped, &Limits::default()).unwrap();
+        let (saved, report) = pack_of(&stopped, &Limits::default()).unwrap();
         let saved = Pack::from_bytes(saved).unwrap().data().unwrap().to_vec().unwrap();
         assert!(saved.starts_with(&data) && all.starts_with(&saved[..data.len()]), "{report:?}");
     }
     // bloscpack itself reads what was saved.
-    let (saved, _) = salvage::pack(&before[32..], &Limits::default()).unwrap();
+    let (saved, _) = pack_of(&before[32..], &Limits::default()).unwrap();
     let path = scratch.path("saved.blp");
     fs::write(&path, saved).unwrap();
     assert!(peer.unpack_bytes(&path).unwrap() == data);
@@ -286,10 +294,10 @@ fn what_bloscpack_leaves_when_it_is_stopped_while_appending_comes_back() {
 
 #[test]
 fn nothing_is_made_of_bytes_that_are_no_pack() {
-    let error = salvage::pack(&mixed(5000, 4, 1), &Limits::default()).unwrap_err();
+    let error = pack_of(&mixed(5000, 4, 1), &Limits::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
-    assert!(salvage::pack(&[], &Limits::default()).is_err());
-    assert!(salvage::pack(b"blpk", &Limits::default()).is_err());
+    assert!(pack_of(&[], &Limits::default()).is_err());
+    assert!(pack_of(b"blpk", &Limits::default()).is_err());
 }
 
 #[global_allocator]
@@ -307,10 +315,10 @@ fn every_cut_and_every_damaged_byte_is_survived_in_bounded_memory() {
         let mut damaged = file.clone();
         for _ in 0..10 {
             damaged[at] = rng.next_u64() as u8;
-            let (_, peak) = peak_of(|| salvage::pack(&damaged, &limits).map(drop));
+            let (_, peak) = peak_of(|| pack_of(&damaged, &limits).map(drop));
             worst = worst.max(peak);
         }
-        let (_, peak) = peak_of(|| salvage::pack(&file[..at], &limits).map(drop));
+        let (_, peak) = peak_of(|| pack_of(&file[..at], &limits).map(drop));
         worst = worst.max(peak);
     }
     assert!(worst < 4 << 20, "{worst} bytes");
@@ -328,6 +336,6 @@ fn bytes_that_look_like_chunks_everywhere_cost_no_more_than_their_number() {
         bytes[at + 8..at + 12].copy_from_slice(&1024u32.to_le_bytes());
         bytes[at + 12..at + 16].copy_from_slice(&len.to_le_bytes());
     }
-    assert!(salvage::pack(&bytes, &Limits::default()).is_err());
+    assert!(pack_of(&bytes, &Limits::default()).is_err());
     assert!(!one.is_empty());
 }

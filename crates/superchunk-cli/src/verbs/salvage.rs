@@ -1,19 +1,20 @@
 //! `salvage`: what can still be read of a damaged file or folder, into a new one.
 
 use std::fs;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use superchunk::detect::{self, Format};
+use superchunk::frame::Kind;
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
 use superchunk::store::{FileReader, Folder, ReadAt};
 use superchunk::verify;
-use superchunk::{Error, ErrorKind, Limits, Value};
+use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::names::human;
 use crate::output::{self, Document, object};
 use crate::replace::replace;
 use crate::target::Target;
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     let saved = replace(&args.output, args.force, context, |temporary| {
         let saved = match args.input.is_dir() {
             true => folder(&args.input, temporary, &limits)?,
-            false => file(&args.input, temporary, context)?,
+            false => file(&args.input, temporary, &limits)?,
         };
         check(temporary, context)?;
         Ok(saved)
@@ -86,7 +87,7 @@ fn nothing_saved(failure: Failure) -> Failure {
 fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
     let dir = Folder::open(from)?;
     if detect::path(from).is_ok_and(|found| found.format == Format::SparseFrame) {
-        return frame(salvage::sparse(&dir, limits)?, to);
+        return sparse(&dir, to, limits);
     }
     let mut refusal = None;
     for rebuild in [salvage::blsk, salvage::bcolz] {
@@ -95,63 +96,65 @@ fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
                 let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
                 return Ok((report, bytes));
             }
-            // A failed write does not mean that the input has another format.
-            Err(error) if error.kind() == ErrorKind::Io => return Err(error.into()),
-            Err(error) => {
+            Err(error) if is_of_another_format(&error) => {
                 fs::remove_dir_all(to).map_err(|error| Failure::io("remove it", to, error))?;
                 refusal = Some(error);
             }
+            Err(error) => return Err(error.into()),
         }
     }
-    let found = salvage::sparse(&dir, limits).map_err(|error| refusal.unwrap_or(error))?;
-    frame(found, to)
+    sparse(&dir, to, limits).map_err(|failure| match refusal {
+        Some(error) if failure.exit() == Some(Exit::Corrupt) => error.into(),
+        _ => failure,
+    })
+}
+
+fn sparse(dir: &Folder, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+    let create = &mut |options: &FrameOptions| {
+        SuperChunk::create(to, &options.clone().with_kind(Kind::Sparse))
+    };
+    close(salvage::sparse(dir, create, limits)?)
 }
 
 /// What can be read of a file, as another one. Without its start nobody knows what it was: the chunks of
 /// frames are not those of Bloscpack files.
-fn file(from: &Path, to: &Path, context: &Context) -> Outcome<(Report, u64)> {
-    let limits = &context.limits();
-    let bytes = read(from, context)?;
-    if !bytes.starts_with(b"blpk") {
-        match salvage::frame(&bytes, limits) {
-            Ok(saved) => return frame(saved, to),
-            Err(error) => {
-                let saved = salvage::pack(&bytes, limits).map_err(|_| error)?;
-                return pack(saved, to);
-            }
-        }
+fn file(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+    let source = FileReader::open(from)?;
+    let mut start = [0; 4];
+    let is_pack = source.read_at(0, &mut start).is_ok() && start == *b"blpk";
+    if is_pack {
+        return pack(&source, to, limits);
     }
-    pack(salvage::pack(&bytes, limits)?, to)
+    let create = &mut |options: &FrameOptions| SuperChunk::create(to, options);
+    match salvage::frame(&source, create, limits) {
+        Err(error) if is_of_another_format(&error) => {
+            pack(&source, to, limits).map_err(|failure| match failure.exit() {
+                Some(Exit::Corrupt) => error.into(),
+                _ => failure,
+            })
+        }
+        saved => close(saved?),
+    }
 }
 
-/// All of a regular file, if the memory that may be used holds it.
-fn read(path: &Path, context: &Context) -> Outcome<Vec<u8>> {
-    let file = FileReader::open(path)?;
-    let len = file.len()?;
-    let most = context.limit_mem().unwrap_or(u64::MAX);
-    let mut bytes = Vec::new();
-    let wanted = usize::try_from(len).ok().filter(|_| len <= most);
-    let has_room = wanted.is_some_and(|wanted| bytes.try_reserve_exact(wanted).is_ok());
-    let Some(wanted) = wanted.filter(|_| has_room) else {
-        let words = format!("salvage holds the file in memory, and it has {}", human(len));
-        return Err(Error::limit(words).within(path.display().to_string()).into());
-    };
-    bytes.resize(wanted, 0);
-    file.read_exact_at(0, &mut bytes)?;
-    Ok(bytes)
+/// Whether a salvage has found nothing of what it looks for. A failed write or a limit does not mean that the
+/// input has another format.
+fn is_of_another_format(error: &Error) -> bool {
+    error.kind() == ErrorKind::Corrupt
 }
 
-fn frame((saved, report): (superchunk::SuperChunk, Report), to: &Path) -> Outcome<(Report, u64)> {
-    saved.copy_to(to, &saved.frame_options())?.close()?;
-    Ok((report, saved.len()))
+fn close((saved, report): (SuperChunk, Report)) -> Outcome<(Report, u64)> {
+    let bytes = saved.len();
+    saved.close()?;
+    Ok((report, bytes))
 }
 
-fn pack((saved, report): (Vec<u8>, Report), to: &Path) -> Outcome<(Report, u64)> {
-    let written = fs::File::create_new(to).and_then(|mut file| {
-        std::io::Write::write_all(&mut file, &saved)?;
-        file.sync_all()
-    });
-    written.map_err(|error| Failure::io("write it", to, error))?;
+fn pack(source: &FileReader, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+    let failed = |error: io::Error| Failure::io("write it", to, error);
+    let mut out = BufWriter::new(fs::File::create(to).map_err(failed)?);
+    let report = salvage::pack(source, &mut out, limits)?;
+    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.sync_all().map_err(failed)?;
     let bytes = recovered(&report);
     Ok((report, bytes))
 }

@@ -27,6 +27,20 @@ use crate::wire::Reader;
 /// The bytes that tell how long the header is, and which dialect.
 pub(super) const START: usize = 26;
 const MAGIC: &[u8; 8] = b"b2frame\0";
+const MAGIC_AT: usize = 2;
+/// The marks of the fields behind it that every dialect has.
+const MARKS: [(usize, u8); 8] = [
+    (10, 0xd2),
+    (15, 0xcf),
+    (24, 0xa4),
+    (29, 0xd3),
+    (38, 0xd3),
+    (47, 0xd2),
+    (52, 0xd2),
+    (57, 0xd2),
+];
+/// Where the length of the header stands.
+pub(super) const LEN_AT: usize = 11;
 const NEWEST_VERSION: u8 = 3;
 const VARIABLE: u8 = 0x40;
 const VL_BLOCKS: u8 = 0x80;
@@ -54,6 +68,15 @@ pub(super) struct Start {
     pub(super) dialect: Dialect,
     pub(super) header_len: usize,
     pub(super) frame_len: u64,
+}
+
+/// Makes the first bytes of a header say that it is one, if the marks of all fields are in their
+/// places; returns whether they did not.
+pub(super) fn set_magic(bytes: &mut [u8]) -> bool {
+    let is_marked = MARKS.iter().all(|(at, mark)| bytes.get(*at) == Some(mark));
+    let place = bytes.get_mut(MAGIC_AT..).and_then(|bytes| bytes.first_chunk_mut());
+    let place = place.filter(|_| is_marked);
+    place.is_some_and(|place| std::mem::replace(place, *MAGIC) != *MAGIC)
 }
 
 impl Start {

@@ -201,7 +201,7 @@ impl NdArray {
 }
 
 /// What a metalayer says of the chunks, checked against the super-chunk.
-fn described(frame: &SuperChunk, layer: &str) -> Result<(Geometry, DType)> {
+pub(crate) fn described(frame: &SuperChunk, layer: &str) -> Result<(Geometry, DType)> {
     let meta = Meta::parse(layer, frame.metalayer(layer).unwrap_or_default())?;
     let corrupt = |error: Error| error.of_kind(ErrorKind::Corrupt);
     let dtype = meta.dtype.as_deref().filter(|text| !text.is_empty()).map(DType::parse);

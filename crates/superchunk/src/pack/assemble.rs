@@ -1,25 +1,46 @@
-//! A whole file out of chunks that are there already.
+//! A whole file out of chunks that exist already.
 
 use super::header::Header;
 use super::plan::{Plan, Policy};
 use crate::error::Result;
 use crate::wire::json::Json;
 
-/// A file like `header` says, with these chunks as they are and their digests, and without room for more.
-pub(crate) fn assemble(header: Header, json: Option<&Json>, chunks: &[&[u8]]) -> Result<Vec<u8>> {
-    let policy = Policy { slots: Some(0), ..Policy::default() };
-    let plan = Plan::new(header, json, &policy, chunks.len() as u64)?;
-    let checksum = plan.header.checksum;
-    let positions = chunks.iter().scan(plan.base(), |next, chunk| {
-        let position = *next;
-        *next += (chunk.len() + checksum.len()) as u64;
-        Some(position)
-    });
-    let mut file = plan.head();
-    file.extend(plan.table_bytes(&positions.collect::<Vec<u64>>()));
-    for chunk in chunks {
-        file.extend_from_slice(chunk);
-        checksum.append(chunk, &mut file);
+/// A file that is written from its start to its end.
+pub(crate) struct Assembly {
+    plan: Plan,
+    positions: Vec<u64>,
+}
+
+impl Assembly {
+    /// A file like `header` says, with chunks of these lengths, and without room for more.
+    pub(crate) fn new(
+        header: Header,
+        json: Option<&Json>,
+        lens: impl ExactSizeIterator<Item = usize>,
+    ) -> Result<Self> {
+        let policy = Policy { slots: Some(0), ..Policy::default() };
+        let plan = Plan::new(header, json, &policy, lens.len() as u64)?;
+        let digest = plan.header.checksum.len();
+        let positions = lens.scan(plan.base(), |next, len| {
+            let position = *next;
+            *next += (len + digest) as u64;
+            Some(position)
+        });
+        let positions = positions.collect();
+        Ok(Self { plan, positions })
     }
-    Ok(file)
+
+    /// All that stands before the chunks.
+    pub(crate) fn start(&self) -> Vec<u8> {
+        let mut start = self.plan.head();
+        start.extend(self.plan.table_bytes(&self.positions));
+        start
+    }
+
+    /// What follows a chunk.
+    pub(crate) fn digest(&self, chunk: &[u8]) -> Vec<u8> {
+        let mut digest = Vec::new();
+        self.plan.header.checksum.append(chunk, &mut digest);
+        digest
+    }
 }

@@ -25,7 +25,7 @@ pub use checksum::Checksum;
 pub use header::Header;
 pub use metadata::{MetadataHeader, MetadataOptions};
 
-pub(crate) use assemble::assemble;
+pub(crate) use assemble::Assembly;
 pub(crate) use header::{LEN as HEADER_LEN, MAX_CHUNK};
 pub(crate) use layout::{CHUNK_SIZE, Packed, contents_of};
 pub(crate) use plan::Policy;

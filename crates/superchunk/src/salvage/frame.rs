@@ -1,73 +1,112 @@
 //! Contiguous frames.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::generations::{self, Generation};
-use super::rebuild::{Part, Plan};
+use super::input::Input;
+use super::rebuild::{Create, Fetch, Part, Plan, Size, check_count, label};
 use super::report::{Certainty, Order, Report, Source};
 use super::scan::{Found, Judge, Scan};
+use super::trailers::trailers;
+use crate::b2nd;
 use crate::container::{ChunkSize, Entry, Layer, Slot};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Kind;
-use crate::frame::remains::{self, Head, Tail};
+use crate::frame::remains::{self, HEADER_START, Head, RECORD, Tail};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
+use crate::store::ReadAt;
 
-/// Recovers what can be recovered of the contiguous frame that `bytes` were.
+/// Recovers what can be recovered of the contiguous frame that `store` holds. `create` makes the
+/// super-chunk that takes it, such as [`SuperChunk::in_memory`]; it is not committed.
 ///
 /// Where header and index can be read, chunks keep their places and what is lost reads as zeros.
 /// Else the file is searched for chunks, and for the index of an earlier commit.
-pub fn frame(bytes: &[u8], limits: &Limits) -> Result<(SuperChunk, Report)> {
-    let head = remains::head(bytes, Kind::Contiguous).ok();
-    let mut judge = Judge::new(bytes, limits);
-    if let Some(head) = &head
-        && let Some(tail) = stated_tail(bytes, head, limits)
-        && let Some(result) = by_index(bytes, head, &tail, limits, &mut judge)
-    {
-        return result;
+pub fn frame(
+    store: &dyn ReadAt,
+    create: Create<'_>,
+    limits: &Limits,
+) -> Result<(SuperChunk, Report)> {
+    let mut judge = Judge::new(store, limits)?;
+    let head = read_head(&mut judge.input, limits);
+    let ordered = match &head {
+        Some(head) => by_index(head, &mut judge)?,
+        None => None,
+    };
+    let (plan, parts, mut report) = match ordered {
+        Some(ordered) => ordered,
+        None => by_search(head.as_ref(), &mut judge)?,
+    };
+    if head.is_some_and(|head| head.lacks_magic) {
+        report.lose(Source::Bytes(0..16), "it does not say `b2frame`".to_owned());
     }
-    by_search(bytes, head.as_ref(), limits, &mut judge)
+    let mut frame = plan.build(parts, &mut judge.input, create, &mut report)?;
+    for (range, error) in judge.input.unreadable() {
+        report.lose(Source::Bytes(range.clone()), error.to_string());
+    }
+    label(&mut frame, &mut report)?;
+    Ok((frame, report))
 }
 
-/// The index where the header says that it is.
-fn stated_tail(bytes: &[u8], head: &Head, limits: &Limits) -> Option<Tail> {
-    let start = usize::try_from(head.tail.start).ok()?;
-    let end = usize::try_from(head.tail.end).ok()?;
-    remains::tail(bytes, start..end, limits).ok()
+/// What a frame is to be built of.
+type Built = (Plan, Vec<Part>, Report);
+
+fn read_head(input: &mut Input<'_>, limits: &Limits) -> Option<Head> {
+    let len = remains::header_len(input.get(0, HEADER_START))?;
+    limits.check_metadata("header", len as u64).ok()?;
+    remains::head(input.get(0, len).to_vec(), Kind::Contiguous).ok()
+}
+
+/// The index where the header says that it is, and whether a checksum vouches for it.
+fn stated_tail(head: &Head, judge: &mut Judge<'_>) -> Result<Option<(Tail, bool)>> {
+    let range = head.tail.clone();
+    let Some(len) = range.end.checked_sub(range.start).filter(|_| range.end <= judge.input.len())
+    else {
+        return Ok(None);
+    };
+    judge.limits.check_metadata("index and trailer", len)?;
+    let record = range.start.saturating_sub(RECORD as u64);
+    let part = judge.input.range(&(record..range.end));
+    let (record, part) =
+        part.split_at(usize::try_from(range.start - record).unwrap_or(0).min(part.len()));
+    let tail = match remains::tail(part, &judge.limits) {
+        Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+        tail => tail.ok(),
+    };
+    Ok(tail.map(|tail| {
+        let sealed = remains::is_sealed(head, record, part, &tail);
+        (tail, sealed)
+    }))
 }
 
 /// Chunks in the places that the index of the last commit gives them; `None` if it leads nowhere.
-fn by_index(
-    bytes: &[u8],
-    head: &Head,
-    tail: &Tail,
-    limits: &Limits,
-    judge: &mut Judge<'_>,
-) -> Option<Result<(SuperChunk, Report)>> {
+fn by_index(head: &Head, judge: &mut Judge<'_>) -> Result<Option<Built>> {
+    let Some((tail, sealed)) = stated_tail(head, judge)? else { return Ok(None) };
     let mut report = Report::new("frame", Order::Index);
-    report.sealed = remains::is_sealed(bytes, head, tail);
-    let (mut parts, sizes) = resolve(bytes, &tail.entries, head.header_len, &[], judge);
-    if report.sealed {
+    report.sealed = sealed;
+    let (mut parts, sizes) = resolve(&tail.entries, head.header_len, &HashSet::new(), judge)?;
+    if sealed {
         parts.iter_mut().for_each(refuse_unsealed);
     }
-    let stored = tail.entries.iter().filter(|entry| entry.stored_slot().is_some()).count();
-    if sizes.is_empty() && stored > 0 {
-        return None;
+    let stored = tail.entries.iter().any(|entry| entry.stored_slot().is_some());
+    if sizes.is_empty() && stored {
+        return Ok(None);
     }
     let mut plan = Plan::new(Some(&head.contents), &sizes, &mut report);
     plan.values = tail.values.clone();
-    plan.limits = *limits;
-    if !report.sealed {
+    plan.limits = judge.limits;
+    if !sealed {
         report.notes.push("no checksum vouches for header, index and metadata".to_owned());
         if parts.iter().any(|part| matches!(part, Part::Hole { .. })) {
-            add_strays(bytes, head, tail, limits, judge, &mut parts, &mut report);
+            add_strays(head, &tail, judge, &mut parts, &mut report)?;
         }
     }
-    Some(plan.build(parts, &mut report).map(|frame| (frame, report)))
+    Ok(Some((plan, parts, report)))
 }
 
 /// A chunk of a sealed frame has a checksum: one that is missing is damage.
-fn refuse_unsealed(part: &mut Part<'_>) {
+fn refuse_unsealed(part: &mut Part) {
     if let Part::Chunk { source, certainty, .. } = part
         && *certainty != Certainty::Verified
     {
@@ -78,44 +117,44 @@ fn refuse_unsealed(part: &mut Part<'_>) {
 
 /// Adds the chunks that an index does not know: it may be damaged itself. Those of an array must be as
 /// many as its shape says.
-fn add_strays<'a>(
-    bytes: &'a [u8],
+fn add_strays(
     head: &Head,
     tail: &Tail,
-    limits: &Limits,
     judge: &mut Judge<'_>,
-    parts: &mut Vec<Part<'a>>,
+    parts: &mut Vec<Part>,
     report: &mut Report,
-) {
-    let trailers = remains::trailers(bytes);
-    let scan = judge.walk(&trailers, |_| true);
-    let mut strays = data_chunks(bytes, &scan, &trailers, Some(head), limits);
-    strays.retain(|found| !knows(&tail.entries, head.header_len, found.at));
-    if head.contents.metalayers.iter().any(|layer| layer.name == "b2nd") {
+) -> Result<()> {
+    let trailers = trailers(&mut judge.input);
+    let scan = judge.walk(&trailers)?;
+    let mut strays = data_chunks(&scan, &trailers, Some(head), judge);
+    let known = places(&tail.entries, head.header_len);
+    strays.retain(|found| !known.contains(&found.at));
+    let is_array = |layer: &Layer| b2nd::NAMES.contains(&layer.name.as_str());
+    if head.contents.metalayers.iter().any(is_array) {
         report.superseded = strays.len();
     } else if !strays.is_empty() {
         report.order = Order::FoundIndex;
         report
             .notes
             .push(format!("{} chunks that the index does not know come last", strays.len()));
-        parts.extend(strays.iter().map(|found| part_of(bytes, found)));
+        parts.extend(strays.iter().map(part_of));
     }
+    Ok(())
 }
 
-/// Whether an entry of an index leads to the chunk at byte `at`.
-fn knows(entries: &[Entry], base: usize, at: usize) -> bool {
-    let slot = (at as u64).checked_sub(base as u64);
-    slot.is_some_and(|slot| entries.contains(&Entry::stored(slot)))
+/// The places that the entries of an index lead to.
+fn places(entries: &[Entry], base: u64) -> HashSet<u64> {
+    entries.iter().filter_map(|entry| entry.stored_slot()?.checked_add(base)).collect()
 }
 
 /// What the entries of an index lead to, and the item size and length of each chunk that is there.
-fn resolve<'a>(
-    bytes: &'a [u8],
+fn resolve(
     entries: &[Entry],
-    base: usize,
-    indexes: &[usize],
+    base: u64,
+    indexes: &HashSet<u64>,
     judge: &mut Judge<'_>,
-) -> (Vec<Part<'a>>, Vec<(usize, usize)>) {
+) -> Result<(Vec<Part>, Vec<Size>)> {
+    check_count(entries.len(), &judge.limits)?;
     let mut sizes = Vec::new();
     let mut parts = Vec::with_capacity(entries.len());
     for (number, entry) in entries.iter().enumerate() {
@@ -130,8 +169,7 @@ fn resolve<'a>(
                 continue;
             }
         };
-        let at = usize::try_from(offset).ok().and_then(|offset| base.checked_add(offset));
-        let at = at.unwrap_or(usize::MAX);
+        let at = base.saturating_add(offset);
         let looked = match indexes.contains(&at) {
             true => Err(Error::corrupt("an index lies in its place")),
             false => judge.look(at),
@@ -139,56 +177,54 @@ fn resolve<'a>(
         match looked {
             Ok(found) => {
                 sizes.push((found.item_size, found.decoded_len));
-                parts.push(part_of(bytes, &found));
+                parts.push(part_of(&found));
             }
+            // It may be whole: that there is too little memory must not make it a hole.
+            Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
             Err(error) => {
-                let source = Source::Bytes(at as u64..at as u64);
+                let source = Source::Bytes(at..at);
                 parts.push(Part::Hole { source, reason: error.to_string() });
             }
         }
     }
-    (parts, sizes)
+    Ok((parts, sizes))
 }
 
-fn part_of<'a>(bytes: &'a [u8], found: &Found) -> Part<'a> {
-    Part::Chunk {
-        bytes: bytes.get(found.range()).unwrap_or_default(),
-        source: source_of(found.range()),
-        len: found.decoded_len,
-        certainty: found.certainty,
+fn part_of(found: &Found) -> Part {
+    let source = Source::Bytes(found.range());
+    Part::Chunk { source, len: found.decoded_len, certainty: found.certainty }
+}
+
+impl Fetch for Input<'_> {
+    fn fetch(&mut self, source: &Source) -> Result<&[u8]> {
+        match source {
+            Source::Bytes(range) => Ok(self.range(range)),
+            _ => Err(Error::corrupt("it is in no place of the file")),
+        }
     }
-}
-
-fn source_of(range: Range<usize>) -> Source {
-    Source::Bytes(range.start as u64..range.end as u64)
 }
 
 /// Chunks wherever they are found, in the order of an index that was found, or of the file.
-fn by_search(
-    bytes: &[u8],
-    head: Option<&Head>,
-    limits: &Limits,
-    judge: &mut Judge<'_>,
-) -> Result<(SuperChunk, Report)> {
-    let trailers = remains::trailers(bytes);
-    let scan = judge.walk(&trailers, |_| true);
+fn by_search(head: Option<&Head>, judge: &mut Judge<'_>) -> Result<Built> {
+    let trailers = trailers(&mut judge.input);
+    let scan = judge.walk(&trailers)?;
     let header_len = head.map(|head| head.header_len);
-    let generation = generations::best(bytes, &scan, &trailers, header_len, limits);
-    let mut chunks = data_chunks(bytes, &scan, &trailers, head, limits);
-    // The place of a chunk that an earlier index knows may be that of a later index by now.
-    let is_data = |at: usize| chunks.iter().any(|chunk| chunk.at == at);
-    let places = scan.chunks.iter().map(|found| found.at);
-    let indexes: Vec<usize> = places.filter(|at| !is_data(*at)).collect();
+    let generation = generations::best(judge, &scan, &trailers, header_len);
+    let mut chunks = data_chunks(&scan, &trailers, head, judge);
     let order = if generation.is_some() { Order::FoundIndex } else { Order::Storage };
     let mut report = Report::new("frame", order);
-    let (mut parts, mut sizes) = match &generation {
-        Some(found) => resolve(bytes, &found.entries, found.base, &indexes, judge),
-        None => Default::default(),
-    };
+    let (mut parts, mut sizes) = Default::default();
     if let Some(found) = &generation {
-        chunks.retain(|chunk| !knows(&found.entries, found.base, chunk.at));
+        // The place of a chunk that an earlier index knows may be that of a later index by now.
+        let data: HashSet<u64> = chunks.iter().map(|chunk| chunk.at).collect();
+        let all = scan.chunks.iter().map(|found| found.at);
+        let indexes = all.filter(|at| !data.contains(at)).collect();
+        (parts, sizes) = resolve(&found.entries, found.base, &indexes, judge)?;
+        let known = places(&found.entries, found.base);
+        chunks.retain(|chunk| !known.contains(&chunk.at));
     }
-    let current = generation.as_ref().is_some_and(|found| is_last(found, head, bytes.len()));
+    let len = judge.input.len();
+    let current = generation.as_ref().is_some_and(|found| is_last(found, head, len));
     if current {
         report.superseded = chunks.len();
         chunks.clear();
@@ -201,82 +237,98 @@ fn by_search(
     sizes.extend(chunks.iter().map(|found| (found.item_size, found.decoded_len)));
     let has_runs = parts.iter().any(|part| matches!(part, Part::Run(_)));
     if sizes.is_empty() && !has_runs {
-        return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
+        return Err(nothing_found(&judge.input));
     }
     let mut plan = Plan::new(head.map(|head| &head.contents), &sizes, &mut report);
-    plan.limits = *limits;
-    plan.values = generation.map_or_else(|| last_values(bytes, &trailers), |found| found.values);
+    plan.limits = judge.limits;
+    plan.values = match generation {
+        Some(found) => found.values,
+        None => last_values(judge, &trailers),
+    };
     let fixed = head.is_none_or(|head| matches!(head.contents.chunk_size, ChunkSize::Fixed(_)));
     if fixed && let Some(size) = plan.chunk_size {
         // Only the last chunk can be short.
         chunks.sort_by_key(|chunk| chunk.decoded_len < size);
     }
-    parts.extend(chunks.iter().map(|found| part_of(bytes, found)));
+    check_count(parts.len() + chunks.len(), &judge.limits)?;
+    parts.extend(chunks.iter().map(part_of));
     plan.pad(&mut parts, &mut report);
     note_lost(&scan, head, &mut parts);
-    plan.build(parts, &mut report).map(|frame| (frame, report))
+    Ok((plan, parts, report))
+}
+
+/// The error of a file without anything in it; where the disk has failed, that is the reason.
+fn nothing_found(input: &Input<'_>) -> Error {
+    match input.unreadable().first() {
+        Some((range, error)) => Error::new(
+            ErrorKind::Io,
+            format!("bytes {} to {} cannot be read: {error}", range.start, range.end),
+        ),
+        None => Error::corrupt("nothing in it can be read as a chunk"),
+    }
+    .within("salvage")
 }
 
 /// All chunks but the indexes.
 fn data_chunks(
-    bytes: &[u8],
     scan: &Scan,
-    trailers: &[Range<usize>],
+    trailers: &[Range<u64>],
     head: Option<&Head>,
-    limits: &Limits,
+    judge: &mut Judge<'_>,
 ) -> Vec<Found> {
-    let entries_of = |found: &Found| {
-        let chunk = bytes.get(found.range()).unwrap_or_default();
-        remains::entries(chunk, limits).ok().filter(|_| found.suffix == 0)
+    let mut entries_of = |found: &Found| {
+        let can_be_index = found.suffix == 0 && found.item_size == 8;
+        if can_be_index { generations::entries(judge, &found.range()) } else { None }
     };
-    let lists_places =
-        |found: &Found| entries_of(found).is_some_and(|entries| are_places(&entries, found.at));
+    let lists_places = |entries: Option<Vec<Entry>>, found: &Found| {
+        entries.is_some_and(|entries| are_places(&entries, found.at))
+    };
     // Data of a sealed frame has checksums. Where all that is left lists places, all chunks are
     // lost.
     let has_checksums = scan.chunks.iter().any(|found| found.suffix > 0);
-    let tells_itself = has_checksums || scan.chunks.iter().all(lists_places);
-    let is_index = |found: &Found| {
-        let before = trailers.iter().any(|trailer| trailer.start == found.at + found.len);
-        let stated = head.is_some_and(|head| head.tail.contains(&(found.at as u64)));
-        (before || stated) && entries_of(found).is_some() || tells_itself && lists_places(found)
+    let tells_itself =
+        has_checksums || scan.chunks.iter().all(|found| lists_places(entries_of(found), found));
+    let ends: HashSet<u64> = trailers.iter().map(|trailer| trailer.start).collect();
+    let mut is_index = |found: &&Found| {
+        let stated = head.is_some_and(|head| head.tail.contains(&found.at));
+        let entries = entries_of(found);
+        let is_placed = ends.contains(&found.range().end) || stated;
+        is_placed && entries.is_some() || tells_itself && lists_places(entries, found)
     };
     scan.chunks.iter().filter(|found| !is_index(found)).cloned().collect()
 }
 
 /// Whether entries can be the places of chunks that end before byte `end`.
-fn are_places(entries: &[Entry], end: usize) -> bool {
+fn are_places(entries: &[Entry], end: u64) -> bool {
     /// The shortest chunk.
     const SHORTEST: u64 = 32;
     let mut places: Vec<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
     places.sort_unstable();
     let are_apart = places.windows(2).all(|pair| matches!(pair, [a, b] if b - a >= SHORTEST));
     let last_end = places.last().map(|last| last.saturating_add(SHORTEST));
-    are_apart && last_end.is_some_and(|last_end| last_end <= end as u64)
+    are_apart && last_end.is_some_and(|last_end| last_end <= end)
 }
 
 /// Whether an index is that of the last commit: the header says so, or the file ends with it.
-fn is_last(found: &Generation, head: Option<&Head>, len: usize) -> bool {
-    let tail = found.index_at as u64..found.trailer.end as u64;
+fn is_last(found: &Generation, head: Option<&Head>, len: u64) -> bool {
+    let tail = found.index_at..found.trailer.end;
     head.is_some_and(|head| head.tail == tail) || (found.trailer.end == len && head.is_none())
 }
 
 /// The values of the last trailer that has any.
-fn last_values(bytes: &[u8], trailers: &[Range<usize>]) -> Vec<Layer> {
-    let values = trailers
-        .iter()
-        .rev()
-        .map(|range| remains::values(bytes.get(range.clone()).unwrap_or_default()));
+fn last_values(judge: &mut Judge<'_>, trailers: &[Range<u64>]) -> Vec<Layer> {
+    let values = trailers.iter().rev().map(|trailer| generations::values(judge, trailer));
     values.into_iter().find(|values| !values.is_empty()).unwrap_or_default()
 }
 
 /// Names what the walk could not read.
-fn note_lost(scan: &Scan, head: Option<&Head>, parts: &mut Vec<Part<'_>>) {
+fn note_lost(scan: &Scan, head: Option<&Head>, parts: &mut Vec<Part>) {
     let header_len = head.map_or(0, |head| head.header_len);
     let damaged = scan.damaged.iter().map(|range| (range, "its checksum is wrong"));
     let unknown = scan.unknown.iter().map(|range| (range, "these bytes are nothing known"));
     for (range, words) in damaged.chain(unknown) {
         if range.end > header_len {
-            let source = source_of(range.start.max(header_len)..range.end);
+            let source = Source::Bytes(range.start.max(header_len)..range.end);
             parts.push(Part::Lost { source, reason: words.to_owned() });
         }
     }

@@ -4,77 +4,92 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::scan::{Found, Scan};
+use super::scan::{Found, HEADER, Judge, Scan};
 use crate::container::{Entry, Layer};
 use crate::frame::remains;
-use crate::limits::Limits;
 
 /// How many chunks, and how many entries of an index, are asked where its offsets count from.
 const BASES: usize = 64;
 const VOTERS: usize = 1 << 14;
 /// How far an index that no walk has met is looked for before its trailer.
-const FAR: usize = 1 << 20;
+const FAR: u64 = 1 << 20;
 
 /// An index that was found.
 pub(super) struct Generation {
     pub(super) entries: Vec<Entry>,
     /// Where the chunks begin: the length of the header.
-    pub(super) base: usize,
+    pub(super) base: u64,
     /// How many entries lead to a chunk.
     pub(super) score: usize,
-    pub(super) trailer: Range<usize>,
+    pub(super) trailer: Range<u64>,
     pub(super) values: Vec<Layer>,
     /// Where the index begins.
-    pub(super) index_at: usize,
+    pub(super) index_at: u64,
 }
 
 /// The index that leads to the most chunks; of equal ones the last in the file.
 pub(super) fn best(
-    bytes: &[u8],
+    judge: &mut Judge<'_>,
     scan: &Scan,
-    trailers: &[Range<usize>],
-    header_len: Option<usize>,
-    limits: &Limits,
+    trailers: &[Range<u64>],
+    header_len: Option<u64>,
 ) -> Option<Generation> {
-    let starts: HashSet<usize> = scan.chunks.iter().map(|found| found.at).collect();
-    let mut all: Vec<Generation> = Vec::new();
+    let starts: HashSet<u64> = scan.chunks.iter().map(|found| found.at).collect();
+    let indexes = scan.chunks.iter().filter(|found| found.item_size == 8);
+    let by_end: HashMap<u64, &Found> = indexes.map(|found| (found.range().end, found)).collect();
+    let len = judge.input.len();
+    let mut best: Option<Generation> = None;
     for trailer in trailers {
-        let Some((index_at, entries)) = index_before(bytes, scan, trailer.start, limits) else {
+        let Some((index_at, entries)) = index_before(judge, &by_end, trailer.start) else {
             continue;
         };
-        let offsets: Vec<usize> =
-            entries.iter().filter_map(|entry| usize::try_from(entry.stored_slot()?).ok()).collect();
+        let offsets: Vec<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
         let Some((base, score)) = base_of(&offsets, scan, &starts, header_len) else { continue };
-        let values = remains::values(bytes.get(trailer.clone()).unwrap_or_default());
-        all.push(Generation { entries, base, score, trailer: trailer.clone(), values, index_at });
+        if score == 0 && !offsets.is_empty() {
+            continue;
+        }
+        // The frame ends with its index: one at the end is the last.
+        let rank = |end: u64, score: usize| (end == len, score);
+        let is_better = best
+            .as_ref()
+            .is_none_or(|best| rank(trailer.end, score) >= rank(best.trailer.end, best.score));
+        if is_better {
+            let (trailer, values) = (trailer.clone(), values(judge, trailer));
+            best = Some(Generation { entries, base, score, trailer, values, index_at });
+        }
     }
-    // The frame ends with its index: one at the end is the last.
-    let rank = |generation: &Generation| {
-        let stored =
-            generation.entries.iter().filter(|entry| entry.stored_slot().is_some()).count();
-        let last = generation.trailer.end == bytes.len();
-        let useful = generation.score > 0 || stored == 0;
-        (useful, last, generation.score, generation.trailer.start)
-    };
-    all.into_iter().filter(|found| rank(found).0).max_by_key(rank)
+    best
+}
+
+/// The values of a trailer, as far as the memory for them reaches.
+pub(super) fn values(judge: &mut Judge<'_>, trailer: &Range<u64>) -> Vec<Layer> {
+    match judge.limits.check_metadata("trailer", trailer.end - trailer.start) {
+        Ok(()) => remains::values(judge.input.range(trailer)),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The entries of the index in a place of the file.
+pub(super) fn entries(judge: &mut Judge<'_>, range: &Range<u64>) -> Option<Vec<Entry>> {
+    judge.limits.check_metadata("index", range.end - range.start).ok()?;
+    remains::entries(judge.input.range(range), &judge.limits).ok()
 }
 
 /// Where offsets count from, so that the most of them lead to chunks, and how many do.
 fn base_of(
-    offsets: &[usize],
+    offsets: &[u64],
     scan: &Scan,
-    starts: &HashSet<usize>,
-    header_len: Option<usize>,
-) -> Option<(usize, usize)> {
-    let mut votes: HashMap<usize, usize> = HashMap::new();
+    starts: &HashSet<u64>,
+    header_len: Option<u64>,
+) -> Option<(u64, usize)> {
+    let mut votes: HashMap<u64, usize> = HashMap::new();
     for chunk in scan.chunks.iter().take(BASES) {
         let bases = offsets.iter().take(VOTERS).filter_map(|offset| chunk.at.checked_sub(*offset));
         bases.for_each(|base| *votes.entry(base).or_default() += 1);
     }
     let elected = votes.into_iter().max_by_key(|(base, votes)| (*votes, Reverse(*base)));
-    let hits = |base: usize| {
-        let hit =
-            |offset: &&usize| base.checked_add(**offset).is_some_and(|at| starts.contains(&at));
+    let hits = |base: u64| {
+        let hit = |offset: &&u64| base.checked_add(**offset).is_some_and(|at| starts.contains(&at));
         (base, offsets.iter().filter(hit).count())
     };
     let bases = header_len.into_iter().chain(elected.map(|(base, _)| base));
@@ -82,24 +97,25 @@ fn base_of(
 }
 
 fn index_before(
-    bytes: &[u8],
-    scan: &Scan,
-    end: usize,
-    limits: &Limits,
-) -> Option<(usize, Vec<Entry>)> {
-    let read = |at: usize| {
-        let entries = remains::entries(bytes.get(at..end)?, limits).ok()?;
-        Some((at, entries))
-    };
-    let is_index = |found: &&Found| found.at + found.len == end && found.item_size == 8;
-    if let Some(found) = scan.chunks.iter().find(is_index) {
-        return read(found.at);
+    judge: &mut Judge<'_>,
+    by_end: &HashMap<u64, &Found>,
+    end: u64,
+) -> Option<(u64, Vec<Entry>)> {
+    if let Some(found) = by_end.get(&end) {
+        return Some((found.at, entries(judge, &found.range())?));
     }
+    let from = end.saturating_sub(FAR);
+    let before = judge.input.range(&(from..end));
     // The length of a chunk stands at its byte 12.
     let states_end = |at: &usize| {
-        let stated = bytes.get(*at + 12..).and_then(|rest| rest.first_chunk::<4>());
-        stated.is_some_and(|stated| usize::try_from(u32::from_le_bytes(*stated)) == Ok(end - *at))
+        let stated = before.get(*at + 12..).and_then(|rest| rest.first_chunk::<4>());
+        let stated = stated.and_then(|stated| usize::try_from(u32::from_le_bytes(*stated)).ok());
+        stated == Some(before.len() - *at)
     };
-    let from = end.saturating_sub(FAR);
-    (from..end.saturating_sub(31)).rev().filter(states_end).find_map(read)
+    let places = 0..before.len().saturating_sub(HEADER - 1);
+    let read = |at: usize| {
+        let entries = remains::entries(before.get(at..)?, &judge.limits).ok()?;
+        Some((from + at as u64, entries))
+    };
+    places.rev().filter(states_end).find_map(read)
 }

@@ -1,10 +1,13 @@
 //! Getting data back out of what a crash, a bad disk or another program has left.
 //!
-//! Nothing is changed in place. The result is new: of frames a [`SuperChunk`](crate::SuperChunk) in memory, to be
-//! copied to wherever it should be, of Bloscpack files the bytes of another one, of bcolz's folders and `blsk`
-//! trees another folder. A [`Report`] names every piece with how sure it is, and every hole.
+//! Nothing is changed in place. The result is new, and goes where the caller says: of frames another
+//! [`SuperChunk`](crate::SuperChunk), of Bloscpack files another file, of bcolz's folders and `blsk` trees another
+//! folder. Neither the source nor the result is ever in memory as a whole. A [`Report`] names every piece with
+//! how sure it is, and every hole. Only what cannot be read or makes no sense becomes a hole: an error of
+//! writing the result, or limits that are too small for it, end the salvage.
 //!
 //! ```
+//! use superchunk::store::Bytes;
 //! use superchunk::{CompressOptions, FrameOptions, Limits, SuperChunk, salvage};
 //!
 //! let mut numbers = SuperChunk::in_memory(&FrameOptions::new(CompressOptions::of::<u32>()))?;
@@ -12,11 +15,15 @@
 //! let mut bytes = numbers.to_bytes()?;
 //! bytes[..80].fill(0xff); // the header is gone
 //!
-//! let (saved, report) = salvage::frame(&bytes, &Limits::default())?;
+//! let create = &mut |options: &FrameOptions| SuperChunk::in_memory(options);
+//! let (saved, report) = salvage::frame(&Bytes::new(bytes), create, &Limits::default())?;
 //! assert_eq!(saved.items::<u32>(0..1000)?, numbers.items::<u32>(0..1000)?);
 //! assert!(!report.is_whole());
 //! # Ok::<(), superchunk::Error>(())
 //! ```
+//!
+//! What is lost or uncertain stays recognisable: a result that is not whole has the attribute [`ATTRIBUTE`], a list
+//! of lines in words.
 //!
 //! What cannot be known is said in the report: without an index the chunks come in the order in which
 //! they were stored; runs of one value exist in the index only, and are lost with it; where a chunk
@@ -26,17 +33,20 @@ mod bcolz;
 mod blsk;
 mod frame;
 mod generations;
+mod input;
 #[cfg(feature = "bloscpack")]
 mod pack;
 mod rebuild;
 mod report;
 mod scan;
 mod sparse;
+mod trailers;
 
 pub use bcolz::bcolz;
 pub use blsk::blsk;
 pub use frame::frame;
 #[cfg(feature = "bloscpack")]
 pub use pack::pack;
-pub use report::{Certainty, Hole, Order, Piece, Report, Source};
+pub use rebuild::Create;
+pub use report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
 pub use sparse::sparse;

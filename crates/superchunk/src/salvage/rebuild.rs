@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::report::{Certainty, Hole, Piece, Report, Source};
+use super::report::{ATTRIBUTE, Certainty, Hole, Piece, Report, Source};
+use crate::b2nd;
 use crate::chunk::Decoder;
 use crate::container::{ChunkSize, Contents, Layer, Run};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
+use crate::nd;
 use crate::options::CompressOptions;
 use crate::schunk::{Fill, FrameOptions, SuperChunk};
+use crate::wire::msgpack::Value;
 
 /// How many chunks are added to what was found: a damaged header may speak of any length.
 const MOST_PADDING: u64 = 1 << 16;
@@ -16,10 +19,13 @@ const MOST_PADDING: u64 = 1 << 16;
 /// What a hole takes until it is in the result.
 const BYTES_OF_HOLE: u64 = 256;
 
+/// What a chunk takes of the lists that salvaging makes.
+const BYTES_PER_CHUNK: usize = size_of::<Part>() + size_of::<Piece>();
+
 /// What a place of the result holds.
-pub(super) enum Part<'a> {
+pub(super) enum Part {
     /// A chunk.
-    Chunk { bytes: &'a [u8], source: Source, len: usize, certainty: Certainty },
+    Chunk { source: Source, len: usize, certainty: Certainty },
     /// One value, again and again.
     Run(Run),
     /// A chunk is missing here.
@@ -27,6 +33,18 @@ pub(super) enum Part<'a> {
     /// Something is missing, nobody knows where.
     Lost { source: Source, reason: String },
 }
+
+/// The item size and the decoded length of a chunk.
+pub(super) type Size = (usize, usize);
+
+/// Where the bytes of chunks come from.
+pub(super) trait Fetch {
+    /// The bytes of the chunk that was found there.
+    fn fetch(&mut self, source: &Source) -> Result<&[u8]>;
+}
+
+/// Makes an empty super-chunk with these options, where the result is to be.
+pub type Create<'a> = &'a mut dyn FnMut(&FrameOptions) -> Result<SuperChunk>;
 
 /// What is known of the whole.
 pub(super) struct Plan {
@@ -43,11 +61,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// What a header says, unless most chunks say otherwise; without a header, what they say.
-    pub(super) fn new(
-        head: Option<&Contents>,
-        sizes: &[(usize, usize)],
-        report: &mut Report,
-    ) -> Self {
+    pub(super) fn new(head: Option<&Contents>, sizes: &[Size], report: &mut Report) -> Self {
         let item = majority(sizes.iter().map(|(item, _)| *item));
         let size = majority(sizes.iter().map(|(_, len)| *len));
         let Some(head) = head else {
@@ -95,62 +109,80 @@ impl Plan {
     }
 
     /// Puts the parts together.
-    pub(super) fn build(self, parts: Vec<Part<'_>>, report: &mut Report) -> Result<SuperChunk> {
-        let mut frame = self.empty(report)?;
+    pub(super) fn build(
+        self,
+        parts: Vec<Part>,
+        chunks: &mut dyn Fetch,
+        create: Create<'_>,
+        report: &mut Report,
+    ) -> Result<SuperChunk> {
+        let mut frame = self.empty(create, report)?;
         // Holes are as long as a header says, which may be damaged, too.
         frame.set_limits(self.limits);
         for part in parts {
-            let number = frame.chunk_count();
-            let fill = self.fill_len(&frame);
             match part {
-                Part::Chunk { bytes, source, len, certainty } => {
-                    if let Err(error) = frame.append_chunk(bytes) {
-                        report.holes.push(Hole { chunk: None, source, reason: error.to_string() });
-                        continue;
+                Part::Chunk { source, len, certainty } => {
+                    let added = chunks.fetch(&source).and_then(|chunk| frame.append_chunk(chunk));
+                    match added {
+                        Ok(()) => {
+                            let chunk = frame.chunk_count() - 1;
+                            report.pieces.push(Piece { chunk, source, len, certainty });
+                        }
+                        Err(error) if is_of_output(&error) => return Err(error),
+                        Err(error) => self.hole(&mut frame, source, error.to_string(), report)?,
                     }
-                    report.pieces.push(Piece { chunk: number, source, len, certainty });
                 }
-                Part::Run(_) if fill.is_none() => {
-                    let reason = "a run of unknown length, or longer than the limits".to_owned();
-                    report.holes.push(Hole { chunk: None, source: Source::Index, reason });
-                }
-                Part::Run(run) => {
-                    let value = match run {
-                        Run::Zeros => Fill::Zeros,
-                        Run::Nans => Fill::Nans,
-                        Run::Uninitialised => Fill::Uninitialised,
-                    };
-                    let len = fill.unwrap_or(0);
-                    frame.fill(value, (len / self.item_size) as u64)?;
-                    let certainty =
-                        if report.sealed { Certainty::Verified } else { Certainty::Assumed };
-                    report.pieces.push(Piece {
-                        chunk: number,
-                        source: Source::Index,
-                        len,
-                        certainty,
-                    });
-                }
-                Part::Hole { source, reason } => {
-                    let filled = fill.filter(|len| *len >= self.item_size);
-                    if let Some(len) = filled {
-                        frame.fill(Fill::Zeros, (len / self.item_size) as u64)?;
-                    }
-                    report.holes.push(Hole { chunk: filled.map(|_| number), source, reason });
-                }
-                Part::Lost { source, reason } => {
-                    report.holes.push(Hole { chunk: None, source, reason });
-                }
+                Part::Run(run) => self.run(&mut frame, run, report)?,
+                Part::Hole { source, reason } => self.hole(&mut frame, source, reason, report)?,
+                Part::Lost { source, reason } => report.lose(source, reason),
             }
         }
+        drop_impossible_shape(&mut frame, report)?;
         Ok(frame)
+    }
+
+    fn run(&self, frame: &mut SuperChunk, run: Run, report: &mut Report) -> Result<()> {
+        let len = refuse_limit(self.fill_len(frame), report)?;
+        let Ok(Some(len)) = len else {
+            let reason = "a run of unknown length, or longer than the limits".to_owned();
+            report.lose(Source::Index, reason);
+            return Ok(());
+        };
+        let value = match run {
+            Run::Zeros => Fill::Zeros,
+            Run::Nans => Fill::Nans,
+            Run::Uninitialised => Fill::Uninitialised,
+        };
+        let chunk = frame.chunk_count();
+        frame.fill(value, (len / self.item_size) as u64)?;
+        let certainty = if report.sealed { Certainty::Verified } else { Certainty::Assumed };
+        report.pieces.push(Piece { chunk, source: Source::Index, len, certainty });
+        Ok(())
+    }
+
+    /// Zeros in the place of a chunk, if it is known how many.
+    fn hole(
+        &self,
+        frame: &mut SuperChunk,
+        source: Source,
+        reason: String,
+        report: &mut Report,
+    ) -> Result<()> {
+        let number = frame.chunk_count();
+        let len = self.fill_len(frame).unwrap_or(None);
+        let filled = len.filter(|len| *len >= self.item_size);
+        if let Some(len) = filled {
+            frame.fill(Fill::Zeros, (len / self.item_size) as u64)?;
+        }
+        report.holes.push(Hole { chunk: filled.map(|_| number), source, reason });
+        Ok(())
     }
 
     /// Adds holes, so that the result becomes as long as the header says and the shape of an array
     /// still fits: before a short chunk, which is the last.
-    pub(super) fn pad(&self, parts: &mut Vec<Part<'_>>, report: &mut Report) {
+    pub(super) fn pad(&self, parts: &mut Vec<Part>, report: &mut Report) {
         let (Some(nbytes), Some(size)) = (self.nbytes, self.chunk_size) else { return };
-        let len_of = |part: &Part<'_>| match part {
+        let len_of = |part: &Part| match part {
             Part::Chunk { len, .. } => *len as u64,
             Part::Run(_) | Part::Hole { .. } => size as u64,
             Part::Lost { .. } => 0,
@@ -174,46 +206,115 @@ impl Plan {
         parts.splice(at..at, (0..count).map(|_| hole()));
     }
 
-    fn empty(&self, report: &mut Report) -> Result<SuperChunk> {
+    /// A super-chunk with all metadata but no chunks.
+    fn empty(&self, create: Create<'_>, report: &mut Report) -> Result<SuperChunk> {
+        let mut frame = self.create(create, report)?;
+        for layer in &self.metalayers {
+            let set = frame.set_metalayer(&layer.name, &layer.content);
+            keep_or_tell(set, &format!("metalayer `{}`", layer.name), report)?;
+        }
+        for layer in &self.values {
+            let value = Decoder::new().with_limits(self.limits).decompress(&layer.content);
+            let value = refuse_limit(value, report)?;
+            let set = value.and_then(|value| frame.set_value_bytes(&layer.name, &value));
+            keep_or_tell(set, &format!("value `{}`", layer.name), report)?;
+        }
+        Ok(frame)
+    }
+
+    fn create(&self, create: Create<'_>, report: &mut Report) -> Result<SuperChunk> {
         let options = FrameOptions::new(self.compress.clone());
         let plain = FrameOptions::new(CompressOptions::new(self.item_size));
         let sized = |options: FrameOptions| match self.chunk_size {
             Some(size) => options.with_chunk_size(size),
             None => options.with_variable_chunks(),
         };
-        let made = SuperChunk::in_memory(&sized(options));
-        let mut frame = match made {
-            Ok(frame) => frame,
-            Err(error) => {
+        match create(&sized(options)) {
+            Err(error) if !is_of_output(&error) => {
                 report.notes.push(format!("new chunks will be compressed as usual: {error}"));
-                let made = SuperChunk::in_memory(&sized(plain.clone()));
-                made.or_else(|_| SuperChunk::in_memory(&plain.with_variable_chunks()))?
+                let made = create(&sized(plain.clone()));
+                made.or_else(|_| create(&plain.with_variable_chunks()))
             }
-        };
-        for layer in &self.metalayers {
-            if let Err(error) = frame.set_metalayer(&layer.name, &layer.content) {
-                report.notes.push(format!("metalayer `{}` is lost: {error}", layer.name));
-            }
+            made => made,
         }
-        for layer in &self.values {
-            let mut decoder = Decoder::new().with_limits(self.limits);
-            let value = decoder.decompress(&layer.content);
-            if let Err(error) = value.and_then(|value| frame.set_value_bytes(&layer.name, &value)) {
-                report.notes.push(format!("value `{}` is lost: {error}", layer.name));
-            }
-        }
-        Ok(frame)
     }
 
     /// The decoded length of the next chunk, where sizes are fixed.
-    fn fill_len(&self, frame: &SuperChunk) -> Option<usize> {
-        let size = frame.chunk_size().or(self.chunk_size)?;
+    fn fill_len(&self, frame: &SuperChunk) -> Result<Option<usize>> {
+        let Some(size) = frame.chunk_size().or(self.chunk_size) else { return Ok(None) };
         let left = self.nbytes.and_then(|nbytes| nbytes.checked_sub(frame.len()));
         let left = left.and_then(|left| usize::try_from(left).ok()).filter(|left| *left > 0);
         let len = left.map_or(size, |left| left.min(size));
         // A damaged header may speak of chunks of any length, which would have to be written out.
-        Some(len).filter(|len| *len <= self.limits.max_decoded)
+        self.limits.check_decoded(len)?;
+        Ok(Some(len))
     }
+}
+
+/// Ends the salvage if too little memory is what prevents that something is kept. Where no checksum
+/// vouches for lengths, one that is too large is taken for damage.
+fn refuse_limit<T>(result: Result<T>, report: &Report) -> Result<Result<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::LimitExceeded && report.sealed => Err(error),
+        result => Ok(result),
+    }
+}
+
+/// Lists in the super-chunk itself what is lost or uncertain in it.
+pub(super) fn label(frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
+    let lines = report.uncertain();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<Value> = lines.into_iter().map(Value::from).collect();
+    let set = frame.set_value(ATTRIBUTE, &Value::from(lines));
+    // Sixteen values of the user leave no room for another.
+    keep_or_tell(set, "the list of what is lost", report)
+}
+
+/// Whether an error tells of the result, and not of what was found.
+fn is_of_output(error: &Error) -> bool {
+    !matches!(
+        error.kind(),
+        ErrorKind::Corrupt
+            | ErrorKind::Truncated
+            | ErrorKind::Unsupported
+            | ErrorKind::InvalidArgument
+            | ErrorKind::LimitExceeded
+    )
+}
+
+/// Removes the metalayer of an array if the chunks cannot be what it says.
+fn drop_impossible_shape(frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
+    for name in b2nd::NAMES {
+        if frame.metalayer(name).is_none() {
+            continue;
+        }
+        if let Err(error) = nd::described(frame, name)
+            && error.kind() == ErrorKind::Corrupt
+        {
+            report.lose(Source::Nowhere, format!("metalayer `{name}`: {error}"));
+            frame.remove_metalayer(name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reports metadata that cannot be kept, unless the result cannot be written at all.
+fn keep_or_tell(set: Result<()>, name: &str, report: &mut Report) -> Result<()> {
+    match set {
+        Err(error) if is_of_output(&error) => Err(error),
+        Err(error) => {
+            report.lose(Source::Nowhere, format!("{name}: {error}"));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Refuses so many chunks that lists of them take more memory than they may.
+pub(super) fn check_count(count: usize, limits: &Limits) -> Result<()> {
+    limits.check_metadata("list of chunks", count.saturating_mul(BYTES_PER_CHUNK) as u64)
 }
 
 /// How many chunks may be added to what was found.

@@ -3,6 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
+/// The attribute of a salvaged container that lists, in words, what is lost or uncertain in it.
+pub const ATTRIBUTE: &str = "salvaged";
+/// The most lines of such a list.
+const MOST_LINES: usize = 1000;
+
 /// How sure it is that the bytes of a piece are those that were written.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -132,6 +137,42 @@ impl Report {
         columns && self.holes.is_empty() && self.order == Order::Index
     }
 
+    /// What is lost or uncertain, in words: a line for neighbours that have the same fate. Nothing
+    /// if everything is there and in its place.
+    #[must_use]
+    pub fn uncertain(&self) -> Vec<String> {
+        if self.is_whole() {
+            return Vec::new();
+        }
+        let mut lines = Vec::new();
+        if self.order != Order::Index {
+            lines.push(format!("the order of the chunks is that of: {}", self.order));
+        }
+        let lost = self.holes.iter().map(|hole| match hole.chunk {
+            Some(chunk) => (Some(chunk), format!("lost: {}", hole.reason)),
+            None => (None, format!("lost: {}: {}", hole.source, hole.reason)),
+        });
+        lines.extend(merged(lost));
+        let unsure = self.pieces.iter().filter(|piece| piece.certainty != Certainty::Verified);
+        let unsure = unsure.map(|piece| {
+            let words = match piece.certainty {
+                Certainty::Decoded => "decoded, without a checksum",
+                _ => "assumed, nothing vouches for it",
+            };
+            (Some(piece.chunk), words.to_owned())
+        });
+        lines.extend(merged(unsure));
+        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        for (name, column) in &self.columns {
+            let of_column = column.uncertain();
+            lines.extend(of_column.iter().map(|line| format!("column {name}: {line}")));
+        }
+        let more = lines.len().saturating_sub(MOST_LINES);
+        lines.truncate(MOST_LINES);
+        lines.extend((more > 0).then(|| format!("and {more} lines more")));
+        lines
+    }
+
     /// How many pieces, those of all columns included, have this certainty.
     #[must_use]
     pub fn count(&self, certainty: Certainty) -> usize {
@@ -139,6 +180,27 @@ impl Report {
         let pieces = self.pieces.iter().filter(|piece| piece.certainty == certainty);
         columns.sum::<usize>() + pieces.count()
     }
+}
+
+/// One line for chunks in a row of which the same is to be said.
+fn merged(chunks: impl Iterator<Item = (Option<usize>, String)>) -> Vec<String> {
+    let mut groups: Vec<(Option<(usize, usize)>, String)> = Vec::new();
+    for (chunk, words) in chunks {
+        match (groups.last_mut(), chunk) {
+            (Some((Some((_, last)), same)), Some(chunk))
+                if *last + 1 == chunk && *same == words =>
+            {
+                *last = chunk;
+            }
+            _ => groups.push((chunk.map(|chunk| (chunk, chunk)), words)),
+        }
+    }
+    let line = |(range, words): (Option<(usize, usize)>, String)| match range {
+        Some((first, last)) if first == last => format!("chunk {first}: {words}"),
+        Some((first, last)) => format!("chunks {first} to {last}: {words}"),
+        None => words,
+    };
+    groups.into_iter().map(line).collect()
 }
 
 impl fmt::Display for Certainty {

@@ -2,21 +2,29 @@
 
 use std::ops::Range;
 
+use super::input::Input;
 use super::report::Certainty;
 use crate::chunk::{Content, Decoder, Header};
+use crate::container::SUFFIX;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::remains;
 use crate::limits::Limits;
+use crate::store::ReadAt;
 
+/// The bytes that tell what a chunk is.
+pub(super) const HEADER: usize = 32;
 /// The version byte of every chunk of Blosc1.
 const BLOSC1: u8 = 2;
 /// The header of such a chunk.
 const BLOSC1_HEADER: usize = 16;
 
+/// What a range takes until it is in the report, with the words for it.
+const BYTES_PER_LOSS: usize = 160;
+
 /// A chunk.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    pub(super) at: usize,
+    pub(super) at: u64,
     /// The length of the chunk.
     pub(super) len: usize,
     /// The bytes of its checksum, behind it.
@@ -27,12 +35,12 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn end(&self) -> usize {
-        self.at + self.len + self.suffix
+    pub(super) fn end(&self) -> u64 {
+        self.at + (self.len + self.suffix) as u64
     }
 
-    pub(super) fn range(&self) -> Range<usize> {
-        self.at..self.at + self.len
+    pub(super) fn range(&self) -> Range<u64> {
+        self.at..self.at + self.len as u64
     }
 }
 
@@ -41,38 +49,41 @@ impl Found {
 pub(super) struct Scan {
     pub(super) chunks: Vec<Found>,
     /// Chunks whose checksum tells that they are damaged.
-    pub(super) damaged: Vec<Range<usize>>,
+    pub(super) damaged: Vec<Range<u64>>,
     /// What else there is that is neither zeros nor anything known.
-    pub(super) unknown: Vec<Range<usize>>,
+    pub(super) unknown: Vec<Range<u64>>,
 }
 
 /// Decides whether bytes are a chunk. A damaged file may look like one chunk inside of another, again
 /// and again: what is spent on finding out that it is none is bounded.
 pub(super) struct Judge<'a> {
-    bytes: &'a [u8],
+    pub(super) input: Input<'a>,
     decoder: Decoder,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// How many bytes may still be decoded in vain.
-    budget: usize,
+    budget: u64,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(bytes: &'a [u8], limits: &Limits) -> Self {
-        let budget = bytes.len().saturating_mul(16).saturating_add(1 << 26);
-        Self { bytes, decoder: Decoder::new().with_limits(*limits), limits: *limits, budget }
+    pub(super) fn new(store: &'a dyn ReadAt, limits: &Limits) -> Result<Self> {
+        let input = Input::new(store)?;
+        let budget = input.len().saturating_mul(16).saturating_add(1 << 26);
+        let decoder = Decoder::new().with_limits(*limits);
+        Ok(Self { input, decoder, limits: *limits, budget })
     }
 
     /// The chunk at a place where one should be, or why there is none.
-    pub(super) fn look(&mut self, at: usize) -> Result<Found> {
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        if rest.is_empty() {
+    pub(super) fn look(&mut self, at: u64) -> Result<Found> {
+        let rest = self.input.len().saturating_sub(at);
+        if rest == 0 {
             return Err(Error::truncated("the file ends before it"));
         }
-        let header = Header::parse(rest)?;
+        let header = Header::parse(self.input.get(at, HEADER))?;
         let len = header.compressed_len();
-        let chunk = rest.get(..len).ok_or_else(|| {
-            Error::truncated(format!("of {len} bytes only {} are here", rest.len()))
-        })?;
+        if len as u64 > rest {
+            return Err(Error::truncated(format!("of {len} bytes only {rest} are here")));
+        }
+        self.limits.check_decoded(len)?;
         let mut found = Found {
             at,
             len,
@@ -81,33 +92,34 @@ impl<'a> Judge<'a> {
             item_size: header.item_size(),
             certainty: Certainty::Verified,
         };
-        let behind = rest.get(len..).unwrap_or_default();
-        match remains::check_suffix(chunk, behind) {
+        match self.check_suffix(at, len) {
             Some((true, suffix)) => found.suffix = suffix,
             Some((false, _)) => {
                 return Err(Error::corrupt("it does not have the checksum it was written with"));
             }
-            None => found.certainty = self.certainty_of(&header, chunk)?,
+            None => found.certainty = self.certainty_of(&header, at)?,
         }
         Ok(found)
     }
 
     /// Counts bytes that were looked at in vain.
     pub(super) fn spend(&mut self, bytes: usize) -> Result<()> {
-        let left = self.budget.checked_sub(bytes);
-        self.budget = left.ok_or_else(|| Error::limit("too much of the file looks like chunks"))?;
+        let left = self.budget.checked_sub(bytes as u64);
+        self.budget =
+            left.ok_or_else(|| Error::corrupt("too much of the file looks like chunks"))?;
         Ok(())
     }
 
-    /// How sure a chunk without a checksum is.
-    pub(super) fn certainty_of(&mut self, header: &Header, chunk: &[u8]) -> Result<Certainty> {
+    /// How sure the chunk at `at` is, which has no checksum.
+    fn certainty_of(&mut self, header: &Header, at: u64) -> Result<Certainty> {
         let blocks = matches!(header.content(), Content::Blocks | Content::VariableBlocks);
         if !blocks {
             return Ok(Certainty::Assumed);
         }
-        self.limits.check_decoded(header.len())?;
+        self.limits.check_decoded(header.len().max(header.compressed_len()))?;
         let before = self.budget;
         self.spend(header.len())?;
+        let chunk = self.input.get(at, header.compressed_len());
         match self.decoder.decompress(chunk) {
             // Its codec may not be at hand.
             Err(error) if error.kind() != ErrorKind::Unsupported => Err(error),
@@ -119,12 +131,8 @@ impl<'a> Judge<'a> {
     }
 
     /// The same where all codecs are known: a chunk that names another one is damaged.
-    pub(super) fn certainty_of_known(
-        &mut self,
-        header: &Header,
-        chunk: &[u8],
-    ) -> Result<Certainty> {
-        match self.certainty_of(header, chunk)? {
+    pub(super) fn certainty_of_known(&mut self, header: &Header, at: u64) -> Result<Certainty> {
+        match self.certainty_of(header, at)? {
             Certainty::Assumed if header.content() == Content::Blocks => {
                 Err(Error::unsupported("its codec is not known"))
             }
@@ -132,76 +140,102 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Walks through the file and skips what is known to be no chunk. `fits` has the last word on
-    /// whether a header can be one of this file.
-    pub(super) fn walk(&mut self, known: &[Range<usize>], fits: impl Fn(&Header) -> bool) -> Scan {
+    /// Walks through the file and skips what is known to be no chunk.
+    pub(super) fn walk(&mut self, known: &[Range<u64>]) -> Result<Scan> {
         let mut scan = Scan::default();
+        let len = self.input.len();
         let (mut at, mut from) = (0, 0);
         let mut known = known.iter().peekable();
-        while at < self.bytes.len() {
+        while at < len {
             while known.next_if(|range| range.end <= at).is_some() {}
             if let Some(range) = known.peek().filter(|range| range.contains(&at)) {
-                scan.note_unknown(self.bytes, from..at);
+                scan.note_unknown(&mut self.input, from..at);
                 (at, from) = (range.end, range.end);
                 continue;
             }
-            let end = match self.plausible(at, &fits).then(|| self.look(at)) {
-                Some(Ok(found)) => {
+            let Some(header) = self.plausible(at) else {
+                let end = known.peek().map_or(len, |range| range.start);
+                at = self.next_candidate(at + 1..end).unwrap_or(end.max(at + 1));
+                continue;
+            };
+            let end = match self.look(at) {
+                Ok(found) => {
                     let end = found.end();
                     scan.chunks.push(found);
                     Some(end)
                 }
-                Some(Err(_)) => self.damaged_end(at).inspect(|end| scan.damaged.push(at..*end)),
-                None => None,
+                Err(_) => self.damaged_end(&header, at).inspect(|end| scan.damaged.push(at..*end)),
             };
             if let Some(end) = end {
-                scan.note_unknown(self.bytes, from..at);
+                scan.note_unknown(&mut self.input, from..at);
                 from = end;
+                scan.check_size(&self.limits)?;
             }
             at = end.unwrap_or(at + 1);
         }
-        scan.note_unknown(self.bytes, from..self.bytes.len());
-        scan
+        scan.note_unknown(&mut self.input, from..len);
+        Ok(scan)
+    }
+
+    /// The first place of a range that begins like a chunk of a frame.
+    fn next_candidate(&mut self, range: Range<u64>) -> Option<u64> {
+        self.input.position_of(range, |start| matches!(start, [3..=6, 1]))
     }
 
     /// A first look, at bytes that nearly every chunk of a frame has.
-    fn plausible(&self, at: usize, fits: impl Fn(&Header) -> bool) -> bool {
-        let Some([version, 1, flags, typesize, ..]) = self.bytes.get(at..) else { return false };
-        if !(3..=6).contains(version) || flags & 5 != 5 || *typesize == 0 {
-            return false;
-        }
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        let Ok(header) = Header::parse(rest) else { return false };
+    fn plausible(&mut self, at: u64) -> Option<Header> {
+        let rest = self.input.len() - at;
+        let start = self.input.get(at, HEADER);
+        let [3..=6, 1, flags, 1..=255, ..] = start else { return None };
+        let header = Header::parse(start).ok().filter(|_| flags & 5 == 5)?;
         let (len, decoded) = (header.compressed_len(), header.len());
-        let sizes = decoded > 0 && len <= rest.len() && len <= decoded.saturating_add(64);
-        sizes && fits(&header)
+        let fits = decoded > 0 && len as u64 <= rest && len <= decoded.saturating_add(64);
+        fits.then_some(header)
     }
 
     /// The end of a chunk that states a checksum, which it does not have.
-    fn damaged_end(&self, at: usize) -> Option<usize> {
-        let rest = self.bytes.get(at..)?;
-        let len = Header::parse(rest).ok()?.compressed_len();
-        let (_, suffix) = remains::check_suffix(rest.get(..len)?, rest.get(len..)?)?;
-        Some(at + len + suffix)
+    fn damaged_end(&mut self, header: &Header, at: u64) -> Option<u64> {
+        let len = header.compressed_len();
+        self.limits.check_decoded(len).ok()?;
+        let (_, suffix) = self.check_suffix(at, len)?;
+        Some(at + (len + suffix) as u64)
+    }
+
+    /// Whether the chunk of `len` bytes at `at` has the checksum that the bytes behind it state, and
+    /// how long that is; `None` if they state none.
+    fn check_suffix(&mut self, at: u64, len: usize) -> Option<(bool, usize)> {
+        let (chunk, behind) = self.input.get(at, len + SUFFIX).split_at_checked(len)?;
+        remains::check_suffix(chunk, behind)
     }
 }
 
 impl Scan {
     /// Notes a range, unless it is empty or all zeros: space that was never used.
-    fn note_unknown(&mut self, bytes: &[u8], range: Range<usize>) {
-        let part = bytes.get(range.clone()).unwrap_or_default();
-        if part.iter().any(|byte| *byte != 0) {
+    fn note_unknown(&mut self, input: &mut Input<'_>, range: Range<u64>) {
+        if input.end_of_bytes(range.clone()) > range.start {
             self.unknown.push(range);
         }
     }
+
+    /// Refuses more than the memory for lists holds.
+    fn check_size(&self, limits: &Limits) -> Result<()> {
+        let chunks = self.chunks.len() * size_of::<Found>();
+        let ranges = (self.damaged.len() + self.unknown.len()) * BYTES_PER_LOSS;
+        limits.check_metadata("list of what was found", (chunks + ranges) as u64)
+    }
 }
 
-/// The header at a place, if it can be that of a chunk of Blosc1 that fits the file.
-pub(super) fn blosc1_header(bytes: &[u8], at: usize) -> Option<Header> {
-    let rest = bytes.get(at..)?;
-    let [BLOSC1, 1, _, 1..=255, ..] = rest else { return None };
-    let header = Header::parse(rest).ok()?;
+/// The header at a place, if it can be that of a chunk of Blosc1 that ends at `end` or before.
+pub(super) fn blosc1_header(input: &mut Input<'_>, at: u64, end: u64) -> Option<Header> {
+    let start = input.get(at, BLOSC1_HEADER);
+    let [BLOSC1, 1, _, 1..=255, ..] = start else { return None };
+    let header = Header::parse(start).ok()?;
     let len = header.compressed_len();
-    let fits = len <= rest.len() && len <= header.len().saturating_add(BLOSC1_HEADER);
+    let fits = at + len as u64 <= end && len <= header.len().saturating_add(BLOSC1_HEADER);
     fits.then_some(header)
+}
+
+/// The first place of a range that begins like a chunk of Blosc1.
+pub(super) fn next_blosc1(input: &mut Input<'_>, range: Range<u64>) -> Option<u64> {
+    input.position_of(range, |start| matches!(start, [BLOSC1, 1, _, 1..=255]))
 }

@@ -1,32 +1,38 @@
 //! Sparse frames: the index file may be damaged or gone, and so may be files of chunks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use super::rebuild::{Part, Plan};
+use super::input::Input;
+use super::rebuild::{Create, Fetch, Part, Plan, check_count, label};
 use super::report::{Certainty, Order, Report, Source};
 use super::scan::Judge;
+use super::trailers::trailers;
+use crate::chunk::Header;
 use crate::container::{Entry, Layer, Slot};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frame::remains::{self, Head};
 use crate::frame::{INDEX, Kind, chunk_id, chunk_name};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
-use crate::store::{Dir, ReadAt};
+use crate::store::{Bytes, Dir, ReadAt};
 
 /// A chunk file that can be read.
 struct File {
-    bytes: Vec<u8>,
     len: usize,
     item_size: usize,
     certainty: Certainty,
 }
 
-/// Recovers what can be recovered of the sparse frame in a folder.
-pub fn sparse(dir: &dyn Dir, limits: &Limits) -> Result<(SuperChunk, Report)> {
-    let index = dir.open(INDEX).and_then(|file| read_all(file.as_ref(), limits));
-    let index = index.unwrap_or_default();
-    let head = remains::head(&index, Kind::Sparse).ok();
-    let (listed, mut values, sealed) = list(&index, head.as_ref(), limits);
+/// Recovers what can be recovered of the sparse frame in a folder. `create` makes the super-chunk
+/// that takes it, such as [`SuperChunk::in_memory`]; it is not committed.
+pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
+    let index = dir.open(INDEX).and_then(|file| read_all(file.as_ref(), limits.max_metadata));
+    let index = match index {
+        Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+        index => index.unwrap_or_default(),
+    };
+    let head = remains::head(index.clone(), Kind::Sparse).ok();
+    let (listed, mut values, sealed) = list(&index, head.as_ref(), limits)?;
     let hashes: BTreeMap<u64, u64> =
         remains::file_hashes(&mut values, limits).into_iter().collect();
     let order = if listed.is_some() { Order::Index } else { Order::Storage };
@@ -34,25 +40,106 @@ pub fn sparse(dir: &dyn Dir, limits: &Limits) -> Result<(SuperChunk, Report)> {
     report.sealed = sealed;
     let on_disk: Vec<u64> = numbers(dir)?;
     let entries = listed.unwrap_or_else(|| on_disk.iter().map(|id| Entry::stored(*id)).collect());
-    let live: Vec<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
+    check_count(entries.len(), limits)?;
+    let live: HashSet<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
     report.superseded = on_disk.iter().filter(|id| !live.contains(id)).count();
-    let mut files: Vec<Result<File>> = Vec::new();
-    for id in live {
-        files.push(read_chunk(dir, id, hashes.get(&id).copied(), limits));
+    let (mut parts, mut sizes) = (Vec::new(), Vec::new());
+    for (number, entry) in entries.iter().enumerate() {
+        let (part, file) = match entry.slot(number) {
+            Ok(Slot::Run(run)) => (Part::Run(run), None),
+            Err(error) => (Part::Hole { source: Source::Index, reason: error.to_string() }, None),
+            Ok(Slot::Stored(id)) => part_of(dir, id, hashes.get(&id).copied(), order, limits)?,
+        };
+        parts.push(part);
+        sizes.extend(file.map(|file| (file.item_size, file.len)));
     }
-    let sizes: Vec<(usize, usize)> =
-        files.iter().flatten().map(|file| (file.item_size, file.len)).collect();
     if sizes.is_empty() && (head.is_none() || order == Order::Storage) {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let mut plan = Plan::new(head.as_ref().map(|head| &head.contents), &sizes, &mut report);
     plan.values = values;
     plan.limits = *limits;
-    let mut parts = parts_of(&entries, &files, order);
     if order == Order::Storage {
         plan.pad(&mut parts, &mut report);
     }
-    plan.build(parts, &mut report).map(|frame| (frame, report))
+    if head.is_some_and(|head| head.lacks_magic) {
+        report.lose(Source::File(INDEX.to_owned()), "it does not say `b2frame`".to_owned());
+    }
+    let mut files = Files { dir, limits: *limits, chunk: Vec::new() };
+    let mut frame = plan.build(parts, &mut files, create, &mut report)?;
+    label(&mut frame, &mut report)?;
+    Ok((frame, report))
+}
+
+/// What a chunk file holds.
+fn part_of(
+    dir: &dyn Dir,
+    id: u64,
+    hash: Option<u64>,
+    order: Order,
+    limits: &Limits,
+) -> Result<(Part, Option<File>)> {
+    let source = Source::File(chunk_name(id));
+    match look(dir, id, hash, limits) {
+        Ok(file) => {
+            let part = Part::Chunk { source, len: file.len, certainty: file.certainty };
+            Ok((part, Some(file)))
+        }
+        // It may be whole: that there is too little memory must not make it a hole.
+        Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
+        Err(error) => {
+            let reason = error.to_string();
+            let part = match order {
+                Order::Storage => Part::Lost { source, reason },
+                _ => Part::Hole { source, reason },
+            };
+            Ok((part, None))
+        }
+    }
+}
+
+fn look(dir: &dyn Dir, id: u64, hash: Option<u64>, limits: &Limits) -> Result<File> {
+    let file = dir.open(&chunk_name(id))?;
+    let mut judge = Judge::new(file.as_ref(), limits)?;
+    let found = judge.look(0)?;
+    let certainty = match hash {
+        Some(hash) if remains::has_hash(judge.input.range(&found.range()), hash) => {
+            Certainty::Verified
+        }
+        Some(_) => {
+            return Err(Error::corrupt("it does not have the checksum it was written with"));
+        }
+        None => found.certainty,
+    };
+    Ok(File { len: found.decoded_len, item_size: found.item_size, certainty })
+}
+
+/// The chunk files, one of which is in memory.
+struct Files<'a> {
+    dir: &'a dyn Dir,
+    limits: Limits,
+    chunk: Vec<u8>,
+}
+
+impl Fetch for Files<'_> {
+    fn fetch(&mut self, source: &Source) -> Result<&[u8]> {
+        let Source::File(name) = source else {
+            return Err(Error::corrupt("it is in no file"));
+        };
+        // Errors of the source must not be taken for errors of the result.
+        let read = |name: &str| -> Result<Vec<u8>> {
+            let file = self.dir.open(name)?;
+            let mut start = [0; 32];
+            let found = file.read_at(0, &mut start)?;
+            let header = Header::parse(start.get(..found).unwrap_or_default())?;
+            self.limits.check_decoded(header.compressed_len())?;
+            let mut chunk = vec![0; header.compressed_len()];
+            file.read_exact_at(0, &mut chunk)?;
+            Ok(chunk)
+        };
+        self.chunk = read(name).map_err(|error| error.of_kind(ErrorKind::Corrupt))?;
+        Ok(&self.chunk)
+    }
 }
 
 /// The entries of the index if it can be read, the values, and whether a checksum vouches for them.
@@ -60,47 +147,32 @@ fn list(
     index: &[u8],
     head: Option<&Head>,
     limits: &Limits,
-) -> (Option<Vec<Entry>>, Vec<Layer>, bool) {
-    let Some(trailer) = remains::trailers(index).pop() else { return (None, Vec::new(), false) };
+) -> Result<(Option<Vec<Entry>>, Vec<Layer>, bool)> {
+    let store = Bytes::new(index);
+    let trailer = trailers(&mut Input::new(&store)?).pop();
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    let trailer = trailer.map(|trailer| place(trailer.start)..place(trailer.end));
+    let Some(trailer) = trailer else { return Ok((None, Vec::new(), false)) };
     let values = remains::values(index.get(trailer.clone()).unwrap_or_default());
     // Header, index and trailer fill the file: the index begins where the header ends, or at the
     // only place from where it ends before the trailer.
-    let starts = head.map(|head| head.header_len).into_iter().chain(0..trailer.start);
+    let stated = head.map(|head| place(head.header_len));
+    let starts = stated.into_iter().chain(0..trailer.start);
     let read = |start: usize| {
         let part = index.get(start..trailer.start)?;
-        let header = crate::chunk::Header::parse(part).ok()?;
+        let header = Header::parse(part).ok()?;
         let fits = header.compressed_len() == part.len() && header.item_size() == 8;
         fits.then(|| remains::entries(part, limits).ok()).flatten().map(|entries| (start, entries))
     };
     let Some((start, entries)) = starts.into_iter().find_map(read) else {
-        return (None, values, false);
+        return Ok((None, values, false));
     };
+    let part = index.get(start..trailer.end).unwrap_or_default();
     let sealed = head.is_some_and(|head| {
-        let tail = remains::tail(index, start..trailer.end, limits);
-        tail.is_ok_and(|tail| remains::is_sealed(index, head, &tail))
+        let tail = remains::tail(part, limits);
+        tail.is_ok_and(|tail| remains::is_sealed(head, &[], part, &tail))
     });
-    (Some(entries), values, sealed)
-}
-
-fn parts_of<'a>(entries: &[Entry], files: &'a [Result<File>], order: Order) -> Vec<Part<'a>> {
-    let mut files = files.iter();
-    let part = |(number, entry): (usize, &Entry)| match entry.slot(number) {
-        Ok(Slot::Run(run)) => Some(Part::Run(run)),
-        Err(error) => Some(Part::Hole { source: Source::Index, reason: error.to_string() }),
-        Ok(Slot::Stored(id)) => {
-            let source = Source::File(chunk_name(id));
-            Some(match files.next()? {
-                Ok(File { bytes, len, certainty, .. }) => {
-                    Part::Chunk { bytes, source, len: *len, certainty: *certainty }
-                }
-                Err(error) if order == Order::Storage => {
-                    Part::Lost { source, reason: error.to_string() }
-                }
-                Err(error) => Part::Hole { source, reason: error.to_string() },
-            })
-        }
-    };
-    entries.iter().enumerate().filter_map(part).collect()
+    Ok((Some(entries), values, sealed))
 }
 
 /// The numbers of all chunk files, in order.
@@ -110,26 +182,13 @@ fn numbers(dir: &dyn Dir) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-fn read_chunk(dir: &dyn Dir, id: u64, hash: Option<u64>, limits: &Limits) -> Result<File> {
-    let file = dir.open(&chunk_name(id))?;
-    let mut bytes = read_all(file.as_ref(), limits)?;
-    let found = Judge::new(&bytes, limits).look(0)?;
-    bytes.truncate(found.len);
-    let certainty = match hash {
-        Some(hash) if remains::has_hash(&bytes, hash) => Certainty::Verified,
-        Some(_) => {
-            return Err(Error::corrupt("it does not have the checksum it was written with"));
-        }
-        None => found.certainty,
-    };
-    Ok(File { bytes, len: found.decoded_len, item_size: found.item_size, certainty })
-}
-
-/// A whole file, which a chunk or the metadata may fill.
-pub(super) fn read_all(file: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
-    let len = usize::try_from(file.len()?).unwrap_or(usize::MAX);
-    let most = limits.max_decoded.max(limits.max_metadata).saturating_add(4096);
-    let mut bytes = vec![0; len.min(most)];
+/// A whole file of at most this many bytes.
+pub(super) fn read_all(file: &dyn ReadAt, most: usize) -> Result<Vec<u8>> {
+    let len = file.len()?;
+    let len = usize::try_from(len).ok().filter(|len| *len <= most).ok_or_else(|| {
+        Error::limit(format!("the file has {len} bytes, {most} are the limit for it"))
+    })?;
+    let mut bytes = vec![0; len];
     let read = file.read_at(0, &mut bytes)?;
     bytes.truncate(read);
     Ok(bytes)

@@ -32,6 +32,14 @@ impl SuperChunk {
         self.change(|this| set(&mut this.contents.metalayers, name, content.to_vec()))
     }
 
+    /// Removes a metalayer, if there is one of this name; the next commit rewrites the file.
+    pub(crate) fn remove_metalayer(&mut self, name: &str) -> Result<()> {
+        self.change(|this| {
+            this.contents.metalayers.retain(|layer| layer.name != name);
+            Ok(())
+        })
+    }
+
     /// The names of the values behind the chunks, in order.
     pub fn value_names(&self) -> impl Iterator<Item = &str> {
         self.contents.vlmetalayers.iter().map(|layer| layer.name.as_str())

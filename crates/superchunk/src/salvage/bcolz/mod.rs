@@ -8,11 +8,12 @@ mod survey;
 
 use std::sync::Arc;
 
-use super::report::{Order, Report, Source};
+use super::report::{ATTRIBUTE, Order, Report, Source};
 use crate::carray::{Attrs, Home, Rootdirs};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::Dir;
+use crate::wire::json::Json;
 use column::Column;
 use survey::{Survey, text};
 
@@ -28,6 +29,12 @@ const MAX_DEPTH: usize = 16;
 /// as the shortest that states its length, for a writer that was stopped has made some of them longer.
 /// Python objects are copied as they are, never brought to life; a lost one becomes `None`.
 pub fn bcolz(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
+    let report = rebuild(from, to.clone(), limits)?;
+    label(&to, limits, &report)?;
+    Ok(report)
+}
+
+fn rebuild(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
     if !is_table(from, limits) {
         let column = Column::of(from, limits)?.ok_or_else(nothing)?;
         let rows = column.rows();
@@ -39,6 +46,18 @@ pub fn bcolz(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report
     let rows = stated.iter().min().or(found.iter().max()).copied();
     let rows = rows.ok_or_else(nothing)?;
     plan.rebuild(from, to, rows, limits)
+}
+
+/// Lists in the attributes of the result what is lost or uncertain in it.
+fn label(to: &Arc<dyn Dir>, limits: &Limits, report: &Report) -> Result<()> {
+    let lines = report.uncertain();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut attrs = Attrs::parse(Some(&text(to.as_ref(), Attrs::FILE, limits.max_metadata)?))?;
+    attrs.set(ATTRIBUTE, lines.into_iter().map(Json::from).collect::<Vec<Json>>().into())?;
+    let home = Home::new(to.clone(), "salvage".to_owned(), true);
+    home.replace(to.as_ref(), Attrs::FILE, &attrs.write())
 }
 
 fn nothing() -> Error {

@@ -85,6 +85,8 @@ impl Objects {
             let chunk = read_chunk(old.as_deref(), row, limits);
             let (bytes, len) = match chunk.and_then(|chunk| self.check(row, chunk, limits)) {
                 Ok(found) => found,
+                // It may be whole: that there is too little memory must not make it a hole.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
                 Err(error) => {
                     self.report.miss(row, source_of(row), error.to_string());
                     (none.clone(), NONE.len())

@@ -56,6 +56,8 @@ impl Plain {
             let end = ((number + 1) * chunk_len).min(rows);
             let added = match read_chunk(data.as_deref(), number, limits) {
                 Ok(chunk) => self.add(&mut array, number, chunk, end),
+                // It may be whole: that there is too little memory must not make it a hole.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
                 Err(error) => Err(error.of_kind(ErrorKind::Corrupt)),
             };
             match added {

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 
 use super::super::rebuild::{majority, most_padding};
 use super::super::report::{Certainty, Report, Source};
-use super::super::scan::Judge;
-use super::super::sparse::read_all;
+use super::super::scan::{HEADER, Judge};
 use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
 use crate::chunk::Header;
-use crate::container::check_suffix;
+use crate::container::{SUFFIX, check_suffix};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::Dir;
@@ -153,14 +152,15 @@ pub(super) fn source_of(number: u64) -> Source {
 pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -> Result<Chunk> {
     let data = data.ok_or_else(|| Error::not_found("there is no folder `data`"))?;
     let file = data.open(&chunk_name(number))?;
-    let bytes = read_all(file.as_ref(), limits)?;
-    let chunk = bytes.get(HEADER_LEN..).unwrap_or_default();
-    let header = Header::parse(chunk)?;
-    let len = header.compressed_len();
-    let (chunk, behind) = chunk
-        .split_at_checked(len)
-        .ok_or_else(|| Error::truncated(format!("of {len} bytes only {} are here", chunk.len())))?;
-    let decoded = Judge::new(chunk, limits).certainty_of_known(&header, chunk)?;
+    let (mut judge, at) = (Judge::new(file.as_ref(), limits)?, HEADER_LEN as u64);
+    let header = Header::parse(judge.input.get(at, HEADER))?;
+    let (len, rest) = (header.compressed_len(), judge.input.len().saturating_sub(at));
+    if len as u64 > rest {
+        return Err(Error::truncated(format!("of {len} bytes only {rest} are here")));
+    }
+    let decoded = judge.certainty_of_known(&header, at)?;
+    let stored = judge.input.get(at, len + SUFFIX);
+    let (chunk, behind) = stored.split_at_checked(len).unwrap_or((stored, &[]));
     let certainty = match check_suffix(chunk, behind) {
         Some(verdict) => verdict.map(|()| Certainty::Verified),
         None => Ok(decoded),

@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::super::input::Input;
+use super::super::rebuild::check_count;
 use super::super::report::Source;
-use super::super::scan::{Found, Judge, blosc1_header};
-use crate::error::{Error, Result};
+use super::super::scan::{Found, Judge, blosc1_header, next_blosc1};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
-use crate::store::Bytes;
+use crate::store::ReadAt;
 use crate::superfile::{INDEX, Index};
 
 /// The most entries of an index that a writer makes before there are chunks for them.
 const SLOTS: usize = 512;
+
+/// What an entry of an index takes, with the slot that it tells.
+const BYTES_PER_ENTRY: usize = 48;
 
 /// A file of which any part may be damaged.
 pub(super) struct Remains {
@@ -28,8 +33,8 @@ pub(super) struct Remains {
     /// The slots that they are in.
     slots: BTreeMap<u64, usize>,
     /// Before each chunk, and at last before the end: where bytes end that are not zero and belong to no chunk.
-    used: Vec<usize>,
-    len: usize,
+    used: Vec<u64>,
+    len: u64,
 }
 
 /// Which chunk is in which slot of a file.
@@ -43,30 +48,26 @@ pub(super) struct Placed {
 }
 
 impl Remains {
-    pub(super) fn of(bytes: &[u8], limits: &Limits) -> Self {
-        let number = |at: usize| {
-            let number = u32::from_le_bytes(*bytes.get(at..)?.first_chunk::<4>()?);
+    /// Looks at a file; only limits that are too small for it are an error.
+    pub(super) fn of(store: &dyn ReadAt, limits: &Limits) -> Result<Self> {
+        let mut judge = Judge::new(store, limits)?;
+        let len = judge.input.len();
+        let mut number = |at: u64| {
+            let number = u32::from_le_bytes(*judge.input.get(at, 4).first_chunk::<4>()?);
             usize::try_from(number).ok().filter(|number| *number > 0)
         };
-        let room = bytes.len().saturating_sub(INDEX) / 24;
-        let stated = number(12).filter(|count| *count <= room);
-        let (entries, _) = bytes.get(INDEX..).unwrap_or_default().as_chunks::<8>();
-        // Without a count the entries end where their numbers do not rise any more.
-        let mut least = 0;
-        let rising = entries.iter().map(|entry| u64::from_le_bytes(*entry)).take_while(|offset| {
-            let rises = stated.is_some() || (*offset > least && *offset < bytes.len() as u64);
-            least = *offset;
-            rises
-        });
-        let offsets: Vec<u64> = rising.take(stated.unwrap_or(room)).collect();
+        let (typesize, stated) = (number(8), number(12));
+        let room = len.saturating_sub(INDEX as u64) / 24;
+        let stated = stated.filter(|count| *count as u64 <= room);
+        let offsets = read_offsets(&mut judge.input, stated, room, limits)?;
         let head = match stated {
-            Some(count) => Index::read(&Bytes::new(bytes), count).map(drop),
+            Some(count) => Index::read(store, count).map(drop),
             None => Err(Error::corrupt("the number of chunks is lost")),
         };
-        let found = find(bytes, &offsets, limits);
-        let used = used(bytes, &found);
+        let found = find(&offsets, &mut judge)?;
+        let used = used(&mut judge.input, &found);
         let slots = offsets.iter().enumerate().map(|(slot, offset)| (*offset, slot)).collect();
-        Self { typesize: number(8), stated, head, found, offsets, slots, used, len: bytes.len() }
+        Ok(Self { typesize, stated, head, found, offsets, slots, used, len })
     }
 
     /// How many chunks it has, or had.
@@ -113,35 +114,35 @@ impl Remains {
     /// Where the chunk of a slot is, or should be.
     pub(super) fn source(&self, slot: usize, chunk: Option<usize>, name: &str) -> Source {
         if let Some(found) = chunk.and_then(|number| self.found.get(number)) {
-            return Source::FileBytes(name.to_owned(), found.at as u64..found.end() as u64);
+            return Source::FileBytes(name.to_owned(), found.at..found.end());
         }
         let listed = self.offsets.get(slot).copied().filter(|at| self.is_place(*at));
         let next = self.offsets.get(slot + 1).copied().filter(|at| self.is_place(*at));
-        match (listed, next.unwrap_or(self.len as u64)) {
+        match (listed, next.unwrap_or(self.len)) {
             (Some(at), end) if end > at => Source::FileBytes(name.to_owned(), at..end),
             _ => Source::File(name.to_owned()),
         }
     }
 
     fn is_place(&self, at: u64) -> bool {
-        at >= INDEX as u64 && at < self.len as u64
+        at >= INDEX as u64 && at < self.len
     }
 
     fn slot_of(&self, found: &Found) -> Option<usize> {
-        self.slots.get(&(found.at as u64)).copied()
+        self.slots.get(&found.at).copied()
     }
 
     /// Where the first chunk begins, or should.
-    fn first_chunk(&self, count: usize, per_file: usize) -> usize {
-        let index = |slots: usize| INDEX.saturating_add(slots.saturating_mul(8));
+    fn first_chunk(&self, count: usize, per_file: usize) -> u64 {
+        let index = |slots: usize| INDEX.saturating_add(slots.saturating_mul(8)) as u64;
         let first = self.found.first().map_or(self.len, |found| found.at);
-        let listed = self.offsets.first().and_then(|offset| usize::try_from(*offset).ok());
+        let listed = self.offsets.first().copied();
         let listed = listed.filter(|at| (index(count)..=first).contains(at));
         listed.unwrap_or(index(per_file.min(SLOTS).max(count)))
     }
 
     /// Puts chunks that are not listed into slots whose chunks are not where they should be.
-    fn fill(&self, placed: &mut Placed, slots: Range<usize>, chunks: Range<usize>, start: usize) {
+    fn fill(&self, placed: &mut Placed, slots: Range<usize>, chunks: Range<usize>, start: u64) {
         let missing = slots.len().saturating_sub(chunks.len());
         if chunks.len() > slots.len() {
             placed.left += chunks.len() - slots.len();
@@ -179,61 +180,88 @@ impl Remains {
     }
 }
 
+/// The entries of an index that states `count` of them; without a count they end where their numbers
+/// do not rise any more.
+fn read_offsets(
+    input: &mut Input<'_>,
+    count: Option<usize>,
+    room: u64,
+    limits: &Limits,
+) -> Result<Vec<u64>> {
+    limits.check_metadata("index", count.unwrap_or(0).saturating_mul(BYTES_PER_ENTRY) as u64)?;
+    let most = limits.max_metadata / BYTES_PER_ENTRY;
+    let most = count.unwrap_or(most.min(usize::try_from(room).unwrap_or(usize::MAX)));
+    let (mut offsets, mut least) = (Vec::new(), 0);
+    while offsets.len() < most {
+        let at = (INDEX + 8 * offsets.len()) as u64;
+        let Some(entry) = input.get(at, 8).first_chunk::<8>() else { break };
+        let offset = u64::from_le_bytes(*entry);
+        if count.is_none() && !(offset > least && offset < input.len()) {
+            break;
+        }
+        offsets.push(offset);
+        least = offset;
+    }
+    Ok(offsets)
+}
+
 /// The chunks that decode: those that are listed, then all that are found between them.
-fn find(bytes: &[u8], offsets: &[u64], limits: &Limits) -> Vec<Found> {
-    let mut judge = Judge::new(bytes, limits);
+fn find(offsets: &[u64], judge: &mut Judge<'_>) -> Result<Vec<Found>> {
+    let len = judge.input.len();
     let mut listed: Vec<Found> = Vec::new();
-    for (slot, offset) in offsets.iter().enumerate() {
-        let Ok(at) = usize::try_from(*offset) else { continue };
-        let next = offsets.get(slot + 1).and_then(|next| usize::try_from(*next).ok());
-        let end = next.filter(|next| *next > at).map_or(bytes.len(), |next| next.min(bytes.len()));
-        let free = listed.last().is_none_or(|last| at >= last.end()) && at >= INDEX;
-        listed.extend(look(bytes, at, end, &mut judge).filter(|_| free));
+    for (slot, at) in offsets.iter().copied().enumerate() {
+        let next = offsets.get(slot + 1).copied();
+        let end = next.filter(|next| *next > at).map_or(len, |next| next.min(len));
+        let free = listed.last().is_none_or(|last| at >= last.end()) && at >= INDEX as u64;
+        listed.extend(look(at, end, judge)?.filter(|_| free));
     }
     let mut found: Vec<Found> = Vec::new();
-    let mut from = INDEX;
+    let mut from = INDEX as u64;
     for chunk in listed {
-        search(bytes, from..chunk.at, &mut judge, &mut found);
+        search(from..chunk.at, judge, &mut found)?;
         from = chunk.end();
         found.push(chunk);
     }
-    search(bytes, from..bytes.len(), &mut judge, &mut found);
-    found
+    search(from..len, judge, &mut found)?;
+    Ok(found)
 }
 
 /// The chunks in a part of the file where none are listed.
-fn search(bytes: &[u8], range: Range<usize>, judge: &mut Judge<'_>, found: &mut Vec<Found>) {
-    let mut at = range.start;
-    while at < range.end {
-        match look(bytes, at, range.end, judge) {
-            Some(chunk) => {
-                at = chunk.end();
-                found.push(chunk);
-            }
-            None => at += 1,
+fn search(range: Range<u64>, judge: &mut Judge<'_>, found: &mut Vec<Found>) -> Result<()> {
+    let mut from = range.start;
+    while let Some(at) = next_blosc1(&mut judge.input, from..range.end) {
+        from = at + 1;
+        // Whatever takes too much memory here may be no chunk at all.
+        if let Ok(Some(chunk)) = look(at, range.end, judge) {
+            from = chunk.end();
+            found.push(chunk);
+            check_count(found.len(), &judge.limits)?;
         }
     }
+    Ok(())
 }
 
 /// The chunk at a place, if it decodes and ends before `end`.
-fn look(bytes: &[u8], at: usize, end: usize, judge: &mut Judge<'_>) -> Option<Found> {
-    let bytes = bytes.get(..end)?;
-    let header = blosc1_header(bytes, at).filter(|header| header.len() > 0)?;
-    let len = header.compressed_len();
-    let certainty = judge.certainty_of_known(&header, bytes.get(at..at + len)?).ok()?;
-    let (decoded_len, item_size) = (header.len(), header.item_size());
-    Some(Found { at, len, suffix: 0, decoded_len, item_size, certainty })
+fn look(at: u64, end: u64, judge: &mut Judge<'_>) -> Result<Option<Found>> {
+    let header = blosc1_header(&mut judge.input, at, end).filter(|header| header.len() > 0);
+    let Some(header) = header else { return Ok(None) };
+    let (len, decoded_len, item_size) = (header.compressed_len(), header.len(), header.item_size());
+    match judge.certainty_of_known(&header, at) {
+        Ok(certainty) => Ok(Some(Found { at, len, suffix: 0, decoded_len, item_size, certainty })),
+        // It may be whole: that there is too little memory must not make it a hole.
+        Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Before each chunk, and before the end of the file: where bytes end that are not zero.
-fn used(bytes: &[u8], found: &[Found]) -> Vec<usize> {
-    let mut from = INDEX.min(bytes.len());
+fn used(input: &mut Input<'_>, found: &[Found]) -> Vec<u64> {
+    let len = input.len();
+    let mut from = (INDEX as u64).min(len);
     let mut used = Vec::with_capacity(found.len() + 1);
-    let ends = found.iter().map(|chunk| (chunk.at, chunk.end())).chain([(bytes.len(), 0)]);
+    let ends = found.iter().map(|chunk| (chunk.at, chunk.end())).chain([(len, 0)]);
     for (at, end) in ends {
-        let between = bytes.get(from..at).unwrap_or_default();
-        let last = between.iter().rposition(|byte| *byte != 0);
-        used.push(last.map_or(from, |last| from + last + 1));
+        used.push(input.end_of_bytes(from..at));
         from = end;
     }
     used

@@ -53,7 +53,7 @@ use survey::Survey;
 /// ```
 pub fn blsk(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
     let mut report = Report::new("blsk table", Order::Index);
-    let survey = Survey::of(from, limits, &mut report);
+    let survey = Survey::of(from, limits, &mut report)?;
     if !survey.is_something() {
         let words = "nothing in it can be read as a column or a file of chunks";
         return Err(Error::corrupt(words).within("salvage"));

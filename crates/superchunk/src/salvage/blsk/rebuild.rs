@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::report::{Certainty, Order, Report, Source};
+use super::super::input::Input;
+use super::super::report::{ATTRIBUTE, Certainty, Order, Report, Source};
 use super::cut::{Cut, chunk_len};
 use super::survey::{Column as Files, Survey};
 use super::types::Typed;
@@ -16,7 +17,7 @@ use crate::limits::Limits;
 use crate::nd::Geometry;
 use crate::options::{ChunkFormat, CompressOptions};
 use crate::store::Dir;
-use crate::superfile::{Access, Column, Compression, Leaf, Reserve, Root, Storage};
+use crate::superfile::{Access, Column, Compression, Leaf, Reserve, Root, Storage, Yaml};
 
 /// Makes the tree anew in `to`.
 pub(super) fn rebuild(
@@ -52,11 +53,26 @@ pub(super) fn rebuild(
             false => report.columns.push((typed.leaf.path.join("/"), maker.report)),
         }
     }
-    if let Some(attributes) = &survey.attributes {
-        root.replace_meta("attributes", attributes)?;
+    if let Some(attributes) = labelled(survey.attributes.as_deref(), &report)? {
+        root.replace_meta("attributes", &attributes)?;
     }
     root.finish(Some(&storage), storage.shape.first().copied().unwrap_or(0))?;
     Ok(report)
+}
+
+/// The file of attributes with a list of what is lost or uncertain.
+fn labelled(attributes: Option<&str>, report: &Report) -> Result<Option<String>> {
+    let lines = report.uncertain();
+    if lines.is_empty() {
+        return Ok(attributes.map(str::to_owned));
+    }
+    let Yaml::Map(mut entries) = Yaml::parse(attributes.unwrap_or_default())? else {
+        return Ok(attributes.map(str::to_owned));
+    };
+    entries.retain(|(name, _)| name != ATTRIBUTE);
+    let lines = lines.into_iter().map(Yaml::Quoted).collect();
+    entries.push((ATTRIBUTE.to_owned(), Yaml::List(lines)));
+    Ok(Some(Yaml::Map(entries).to_text()))
 }
 
 /// What the new tree says of itself.
@@ -138,7 +154,8 @@ impl Maker<'_> {
                 self.hole(entries, Source::File(name.clone()), reason.to_owned())
             });
         };
-        let bytes = files.read(&self.survey.root, file, &self.zeros.limits)?;
+        let store = files.open(&self.survey.root, file)?;
+        let mut input = Input::new(store.as_ref())?;
         if let Err(error) = &remains.head {
             self.report.lose(Source::File(name.clone()), error.to_string());
         }
@@ -152,9 +169,9 @@ impl Maker<'_> {
         for (slot, number) in placed.slots.iter().enumerate() {
             let source = remains.source(slot, *number, &name);
             let found = number.and_then(|number| remains.found.get(number));
-            let chunk = found.and_then(|found| Some((found, bytes.get(found.range())?)));
-            match chunk {
-                Some((found, chunk)) => {
+            match found {
+                Some(found) => {
+                    let chunk = input.range(&found.range());
                     self.chunk(entries, source, chunk, found.decoded_len, found.certainty)?;
                 }
                 None => {

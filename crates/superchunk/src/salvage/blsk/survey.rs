@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::super::rebuild::{majority, most_padding};
 use super::super::report::{Report, Source};
-use super::super::sparse::read_all;
 use super::file::Remains;
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 use crate::limits::Limits;
-use crate::store::Dir;
+use crate::store::{Dir, ReadAt};
 use crate::superfile::{FileId, Partial, Root, Yaml, check_column_name, file_name};
 
 /// How deep columns may be in folders.
@@ -41,7 +40,7 @@ pub(super) struct Column {
 
 impl Survey {
     /// Looks at all files of a folder.
-    pub(super) fn of(dir: &dyn Dir, limits: &Limits, report: &mut Report) -> Self {
+    pub(super) fn of(dir: &dyn Dir, limits: &Limits, report: &mut Report) -> Result<Self> {
         let root = Root::remains(dir, *limits);
         let (storage, whole) = match root.storage_bytes() {
             Ok(bytes) => Partial::parse(&bytes),
@@ -61,10 +60,10 @@ impl Survey {
         }
         let mut columns = Vec::new();
         let data = root.data().clone();
-        walk(&root, data, &mut Vec::new(), limits, &mut columns, report);
+        walk(&root, data, &mut Vec::new(), limits, &mut columns, report)?;
         columns.sort_by(|one, other| one.path.cmp(&other.path));
         let is_tree = whole.is_ok() || rows.is_ok() || !columns.is_empty();
-        Self {
+        Ok(Self {
             root,
             storage,
             rows: rows.ok(),
@@ -72,7 +71,7 @@ impl Survey {
             columns,
             most_padding: most_padding(limits),
             is_tree,
-        }
+        })
     }
 
     /// Whether it looks like a tree at all.
@@ -89,9 +88,9 @@ impl Column {
         format!("data/{}{}", folders.collect::<String>(), file_name(file))
     }
 
-    /// The bytes of a file.
-    pub(super) fn read(&self, root: &Root, file: u64, limits: &Limits) -> Result<Vec<u8>> {
-        read_file(root, self.folder.as_ref(), &self.path, file, limits)
+    /// Opens a file.
+    pub(super) fn open(&self, root: &Root, file: u64) -> Result<Arc<dyn ReadAt>> {
+        open_file(root, self.folder.as_ref(), &self.path, file)
     }
 
     /// The item size that the heads of files state, where these make sense, and that of the chunks.
@@ -111,7 +110,7 @@ fn walk(
     limits: &Limits,
     columns: &mut Vec<Column>,
     report: &mut Report,
-) {
+) -> Result<()> {
     let names = folder.names().unwrap_or_default();
     let numbers: BTreeSet<u64> = names.iter().filter_map(|name| number(name)).collect();
     let most = (numbers.len() as u64).saturating_add(most_padding(limits));
@@ -120,38 +119,40 @@ fn walk(
         let words = format!("{far} files have numbers far from all others");
         report.lose(Source::File(format!("data/{}", path.join("/"))), words);
     }
-    let read = |number: &u64| {
-        let bytes = read_file(root, folder.as_ref(), path, *number, limits).ok()?;
-        Some((*number, Remains::of(&bytes, limits)))
-    };
-    let files: BTreeMap<u64, Remains> = numbers.range(..most).filter_map(read).collect();
+    let mut files = BTreeMap::new();
+    for number in numbers.range(..most) {
+        let file = open_file(root, folder.as_ref(), path, *number);
+        match file.and_then(|file| Remains::of(file.as_ref(), limits)) {
+            Ok(remains) => drop(files.insert(*number, remains)),
+            // It may be whole: that there is too little memory must not make it a hole.
+            Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+            Err(_) => {}
+        }
+    }
     if !files.is_empty() {
         columns.push(Column { path: path.clone(), folder: folder.clone(), files });
     }
     if path.len() >= MAX_DEPTH {
-        return;
+        return Ok(());
     }
     let mut folders = folder.folder_names().unwrap_or_default();
     folders.retain(|name| !name.starts_with('.') && check_column_name(name).is_ok());
     for name in folders {
         let Ok(inner) = folder.open_folder(&name) else { continue };
         path.push(name);
-        walk(root, inner, path, limits, columns, report);
+        walk(root, inner, path, limits, columns, report)?;
         path.pop();
     }
+    Ok(())
 }
 
-fn read_file(
+fn open_file(
     root: &Root,
     folder: &dyn Dir,
     path: &[String],
     number: u64,
-    limits: &Limits,
-) -> Result<Vec<u8>> {
-    let file = FileId { column: path.join("/"), number };
-    let store = root.open_file(folder, &file)?;
-    read_all(store.as_ref(), limits)
-        .map_err(|error| Error::corrupt("it is not read").because(error))
+) -> Result<Arc<dyn ReadAt>> {
+    root.open_file(folder, &FileId { column: path.join("/"), number })
 }
 
 /// The number of a file of chunks, from 0 on, or of one that an interrupted commit was to put in its place.

@@ -11,16 +11,19 @@ mod search;
 mod start;
 
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::ops::Range;
 
 use super::rebuild::majority;
-use super::report::{Certainty, Hole, Order, Piece, Report, Source};
+use super::report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
 use super::scan::Judge;
 use crate::bloscpack::PackArray;
 use crate::chunk;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::options::{ChunkFormat, CompressOptions};
-use crate::pack::{Checksum, Header, assemble};
+use crate::pack::{Assembly, Checksum, Header};
+use crate::store::ReadAt;
 use crate::wire::json::Json;
 use place::{Place, arrange};
 use search::{Search, search};
@@ -29,8 +32,8 @@ use start::Beginning;
 /// How much chunks may take that only fill places.
 const MOST_FILLING: usize = 64 << 20;
 
-/// Recovers what can be recovered of the Bloscpack file that `bytes` were: the result is the bytes of a
-/// new file, with every chunk as it was stored.
+/// Recovers what can be recovered of the Bloscpack file that `store` holds, and writes a new file to `out`,
+/// with every chunk as it was stored.
 ///
 /// Every chunk is found that has its digest, whatever else is damaged. Chunks are stored in their order, so
 /// that they keep their places where header or offsets tell how many are lost between others; lost ones
@@ -38,40 +41,77 @@ const MOST_FILLING: usize = 64 << 20;
 ///
 /// ```
 /// use superchunk::bloscpack::{Pack, PackOptions};
+/// use superchunk::store::Bytes;
 /// use superchunk::{Limits, salvage};
 ///
 /// let mut file = PackOptions::new().with_chunk_size(1 << 12).pack(&[7; 10_000])?;
 /// file[..32].fill(0xff); // the header is gone
-/// let (saved, report) = salvage::pack(&file, &Limits::default())?;
+/// let mut saved = Vec::new();
+/// let report = salvage::pack(&Bytes::new(file), &mut saved, &Limits::default())?;
 /// assert_eq!(Pack::from_bytes(saved)?.data()?.to_vec()?, [7; 10_000]);
 /// assert!(!report.is_whole());
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-pub fn pack(bytes: &[u8], limits: &Limits) -> Result<(Vec<u8>, Report)> {
+pub fn pack(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Report> {
     let mut report = Report::new("bloscpack", Order::Storage);
-    let start = Beginning::read(bytes, limits, &mut report);
+    let mut judge = Judge::new(store, limits)?;
+    let start = Beginning::read(store, &mut judge.input, limits, &mut report);
     let stated = start.header.as_ref().map(|header| header.checksum);
-    let mut judge = Judge::new(bytes, limits);
-    let search = search(bytes, stated, &mut judge);
+    let search = search(stated, &mut judge)?;
     if search.checksum.is_none() && stated != Some(Checksum::None) {
         report.notes.push("no digest is right anywhere: chunks count that decode".to_owned());
     }
-    let places = arrange(bytes, &start, &search, &mut report);
+    let places = arrange(&mut judge.input, &start, &search, limits, &mut report)?;
     if !places.iter().any(|place| matches!(place, Place::Chunk(_))) {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let sizes = Sizes::of(&start, &search, &mut report);
-    let (mut filler, mut contents) = (Filler::new(&sizes, limits), Vec::new());
-    let last = places.len() - 1;
+    let mut filler = Filler::new(&sizes, limits);
+    let contents = choose(places, &sizes, &mut filler, &mut report);
+    for (range, error) in judge.input.unreadable() {
+        report.lose(Source::Bytes(range.clone()), error.to_string());
+    }
+    let lens: Vec<usize> = contents.iter().map(|(len, _)| *len).collect();
+    let metadata = label(fit(start.metadata, &sizes, &lens, &mut report), &report)?;
+    let header = sizes.header(search.checksum, &lens);
+    let stored = contents.iter().map(|(len, range)| match range {
+        Some(range) => usize::try_from(range.end - range.start).unwrap_or(usize::MAX),
+        None => filler.get(*len).len(),
+    });
+    let assembly = Assembly::new(header, metadata.as_ref(), stored)?;
+    put(out, &assembly.start())?;
+    for (len, range) in &contents {
+        let chunk = match range {
+            Some(range) => judge.input.range(range),
+            None => filler.get(*len),
+        };
+        put(out, chunk)?;
+        put(out, &assembly.digest(chunk))?;
+    }
+    Ok(report)
+}
+
+/// The chunks of the result: the length of each, and where it is, or `None` where it is filled.
+type Contents = Vec<(usize, Option<Range<u64>>)>;
+
+/// Decides what becomes of every place.
+fn choose(
+    places: Vec<Place<'_>>,
+    sizes: &Sizes,
+    filler: &mut Filler,
+    report: &mut Report,
+) -> Contents {
+    let mut contents = Vec::with_capacity(places.len());
+    let last = places.len().saturating_sub(1);
     for (number, place) in places.into_iter().enumerate() {
         let chunk = contents.len();
         match place {
             Place::Chunk(found) => {
                 let (range, len) = (found.range.clone(), found.decoded_len);
-                let source = Source::Bytes(range.start as u64..range.end as u64);
                 let certainty = found.certainty.unwrap_or(Certainty::Assumed);
+                let source = Source::Bytes(range.clone());
                 report.pieces.push(Piece { chunk, source, len, certainty });
-                contents.push((len, bytes.get(range)));
+                contents.push((len, Some(range)));
             }
             Place::Hole { found, source, reason } => {
                 let len = sizes.hole(found.map(|found| found.decoded_len), number == last);
@@ -82,12 +122,11 @@ pub fn pack(bytes: &[u8], limits: &Limits) -> Result<(Vec<u8>, Report)> {
             }
         }
     }
-    let lens: Vec<usize> = contents.iter().map(|(len, _)| *len).collect();
-    let chunks: Vec<&[u8]> =
-        contents.iter().map(|(len, chunk)| chunk.unwrap_or_else(|| filler.get(*len))).collect();
-    let metadata = fit(start.metadata, &sizes, &lens, &mut report);
-    let header = sizes.header(search.checksum, &lens);
-    Ok((assemble(header, metadata.as_ref(), &chunks)?, report))
+    contents
+}
+
+fn put(out: &mut dyn Write, bytes: &[u8]) -> Result<()> {
+    out.write_all(bytes).map_err(|error| Error::io("cannot write the new file", error))
 }
 
 /// What is known of the lengths of chunks.
@@ -178,6 +217,19 @@ impl Filler {
     fn get(&self, len: usize) -> &[u8] {
         self.made.get(&len).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// The metadata with a list of what is lost or uncertain, unless it is of a kind that has no names.
+fn label(metadata: Option<Json>, report: &Report) -> Result<Option<Json>> {
+    let lines = report.uncertain();
+    if lines.is_empty() {
+        return Ok(metadata);
+    }
+    let mut json = metadata.unwrap_or_else(|| Json::Object(Vec::new()));
+    if json.as_object().is_some() {
+        json.set(ATTRIBUTE, lines.into_iter().map(Json::from).collect::<Vec<Json>>())?;
+    }
+    Ok(Some(json))
 }
 
 /// The metadata, made true: it speaks of an array or of objects that may have become shorter.

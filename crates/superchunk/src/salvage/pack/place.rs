@@ -4,6 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::limits::Limits;
+
+use super::super::input::Input;
 use super::super::report::{Order, Report, Source};
 use super::search::{Found, Search};
 use super::start::Beginning;
@@ -26,13 +30,14 @@ const MISSING: &str = "nothing is where it should be";
 
 /// Puts the chunks of a file in their places.
 pub(super) fn arrange<'f>(
-    bytes: &[u8],
+    input: &mut Input<'_>,
     start: &Beginning,
     search: &'f Search,
+    limits: &Limits,
     report: &mut Report,
-) -> Vec<Place<'f>> {
+) -> Result<Vec<Place<'f>>> {
     let count = start.header.as_ref().and_then(|header| header.chunk_count);
-    match start.positions(bytes, search) {
+    Ok(match start.positions(input, search, limits)? {
         Some((positions, stated)) => {
             report.order = if stated { Order::Index } else { Order::FoundIndex };
             by_positions(&positions, count, search, report)
@@ -45,23 +50,19 @@ pub(super) fn arrange<'f>(
                     .push("the offsets are lost: chunks are in the order of the file".into());
             }
             report.order = if lists.is_some() { Order::Index } else { Order::Storage };
-            in_order(bytes.len(), count, start, search, report)
+            in_order(input.len(), count, start, search, report)
         }
-    }
+    })
 }
 
 fn place_of(found: &Found) -> Place<'_> {
     match found.certainty {
         Some(_) => Place::Chunk(found),
         None => {
-            let source = source_of(found.range.clone());
+            let source = Source::Bytes(found.range.clone());
             Place::Hole { found: Some(found), source, reason: DAMAGED }
         }
     }
-}
-
-fn source_of(range: Range<usize>) -> Source {
-    Source::Bytes(range.start as u64..range.end as u64)
 }
 
 /// By a list of positions.
@@ -73,12 +74,12 @@ fn by_positions<'f>(
 ) -> Vec<Place<'f>> {
     let number_of: HashMap<u64, usize> =
         positions.iter().enumerate().map(|(number, position)| (*position, number)).collect();
-    let starts: HashSet<u64> = search.found.iter().map(|found| found.range.start as u64).collect();
+    let starts: HashSet<u64> = search.found.iter().map(|found| found.range.start).collect();
     let mut places: Vec<Option<&Found>> = vec![None; positions.len()];
     let mut next = 0;
     let mut more = Vec::new();
     for found in &search.found {
-        let listed = number_of.get(&(found.range.start as u64)).filter(|number| **number >= next);
+        let listed = number_of.get(&found.range.start).filter(|number| **number >= next);
         let free = || positions.get(next).is_some_and(|position| !starts.contains(position));
         let number = listed.copied().or_else(|| free().then_some(next));
         match number.and_then(|number| Some((number, places.get_mut(number)?))) {
@@ -107,14 +108,14 @@ fn by_positions<'f>(
 
 /// One behind the other, as they are stored.
 fn in_order<'f>(
-    len: usize,
+    len: u64,
     count: Option<u64>,
     start: &Beginning,
     search: &'f Search,
     report: &mut Report,
 ) -> Vec<Place<'f>> {
     let mut places: Vec<Place<'f>> = search.found.iter().map(place_of).collect();
-    let mut gaps: Vec<(usize, Range<usize>)> = Vec::new();
+    let mut gaps: Vec<(usize, Range<u64>)> = Vec::new();
     // Where header and metadata do not tell where chunks begin, some may be missing before the first.
     let mut from = start.chunks.unwrap_or(0);
     for (number, found) in search.found.iter().enumerate() {
@@ -139,7 +140,7 @@ fn in_order<'f>(
             let (at, range) = gaps.pop().unwrap_or((places.len(), len..len));
             let hole = || Place::Hole {
                 found: None,
-                source: source_of(range.clone()),
+                source: Source::Bytes(range.clone()),
                 reason: "as many chunks are missing as the header counts more",
             };
             places.splice(at..at, (0..missing).map(|_| hole()));
@@ -150,7 +151,7 @@ fn in_order<'f>(
                 report.notes.push(format!("{missing} chunks are missing, nobody knows where"));
             }
             gaps.iter()
-                .for_each(|(_, range)| report.lose(source_of(range.clone()), UNKNOWN.into()));
+                .for_each(|(_, range)| report.lose(Source::Bytes(range.clone()), UNKNOWN.into()));
         }
     }
     places

@@ -3,18 +3,21 @@
 use std::ops::Range;
 
 use crate::chunk::Header;
+use crate::error::Result;
 use crate::pack::Checksum;
 
+use super::super::input::Input;
+use super::super::rebuild::check_count;
 use super::super::report::Certainty;
-use super::super::scan::{Judge, blosc1_header};
+use super::super::scan::{Judge, blosc1_header, next_blosc1};
 
 /// A chunk, or what was one.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     /// Where it is, without its digest.
-    pub(super) range: Range<usize>,
+    pub(super) range: Range<u64>,
     /// Where its digest ends.
-    pub(super) end: usize,
+    pub(super) end: u64,
     pub(super) decoded_len: usize,
     pub(super) item_size: usize,
     /// How sure it is; `None` if it is damaged, and only its header can be read.
@@ -39,22 +42,17 @@ impl Search {
 
 /// Looks through a whole file. `stated` is the digest that a header speaks of; it may be damaged, so that
 /// every other one is tried, too. Where no digest is right anywhere, chunks count that decode.
-pub(super) fn search<'b>(
-    bytes: &'b [u8],
-    stated: Option<Checksum>,
-    judge: &mut Judge<'b>,
-) -> Search {
-    let verified = Walk { bytes, judge, stated, by_digest: true }.run();
+pub(super) fn search(stated: Option<Checksum>, judge: &mut Judge<'_>) -> Result<Search> {
+    let verified = Walk { judge, stated, by_digest: true }.run()?;
     if verified.whole().next().is_some() {
-        return verified;
+        return Ok(verified);
     }
-    let mut decoded = Walk { bytes, judge, stated: None, by_digest: false }.run();
+    let mut decoded = Walk { judge, stated: None, by_digest: false }.run()?;
     decoded.checksum = None;
-    decoded
+    Ok(decoded)
 }
 
 struct Walk<'w, 'b> {
-    bytes: &'b [u8],
     judge: &'w mut Judge<'b>,
     /// The digest to try first: the one stated, or that of the last chunk that had one.
     stated: Option<Checksum>,
@@ -62,72 +60,68 @@ struct Walk<'w, 'b> {
 }
 
 impl Walk<'_, '_> {
-    fn run(mut self) -> Search {
+    fn run(mut self) -> Result<Search> {
         let mut search = Search::default();
-        let mut at = 0;
-        while at < self.bytes.len() {
-            let Some(header) = blosc1_header(self.bytes, at) else {
-                at += 1;
-                continue;
+        let (mut from, len) = (0, self.judge.input.len());
+        while let Some(at) = next_blosc1(&mut self.judge.input, from..len) {
+            from = at + 1;
+            let Some(header) = blosc1_header(&mut self.judge.input, at, len) else { continue };
+            let range = at..at + header.compressed_len() as u64;
+            let certainty = self.certainty(&header, at);
+            let end = match certainty {
+                Some(Certainty::Verified) => Some(range.end + self.digest_len()),
+                Some(_) => Some(self.end_before_next(range.end).unwrap_or(range.end)),
+                None => self.end_before_next(range.end),
             };
-            let range = at..at + header.compressed_len();
-            let mut found = Found {
-                range: range.clone(),
-                end: range.end,
-                decoded_len: header.len(),
-                item_size: header.item_size(),
-                certainty: self.certainty(&header, range),
-            };
-            let end = match found.certainty {
-                Some(Certainty::Verified) => Some(found.range.end + self.digest_len()),
-                Some(_) => Some(self.end_before_next(found.range.end).unwrap_or(found.range.end)),
-                None => self.end_before_next(found.range.end),
-            };
-            // A header inside of bytes that are none.
-            let Some(end) = end else {
-                at += 1;
-                continue;
-            };
-            found.end = end;
-            search.found.push(found);
-            at = end;
+            // Else a header inside of bytes that are none.
+            if let Some(end) = end {
+                let (decoded_len, item_size) = (header.len(), header.item_size());
+                search.found.push(Found { range, end, decoded_len, item_size, certainty });
+                check_count(search.found.len(), &self.judge.limits)?;
+                from = end;
+            }
         }
         search.checksum = self.stated.filter(|checksum| *checksum != Checksum::None);
-        search
+        Ok(search)
     }
 
-    fn digest_len(&self) -> usize {
-        self.stated.map_or(0, Checksum::len)
+    fn digest_len(&self) -> u64 {
+        self.stated.map_or(0, Checksum::len) as u64
     }
 
     /// How sure a chunk is; `None` if it is damaged.
-    fn certainty(&mut self, header: &Header, range: Range<usize>) -> Option<Certainty> {
-        let chunk = self.bytes.get(range.clone())?;
+    fn certainty(&mut self, header: &Header, at: u64) -> Option<Certainty> {
         if !self.by_digest {
-            return self.judge.certainty_of_known(header, chunk).ok();
+            return self.judge.certainty_of_known(header, at).ok();
         }
-        let behind = self.bytes.get(range.end..).unwrap_or_default();
+        let len = header.compressed_len();
+        self.judge.limits.check_decoded(len).ok()?;
         let first = self.stated.into_iter();
         let others = Checksum::ALL.into_iter().filter(|other| Some(*other) != self.stated);
         for checksum in first.chain(others).filter(|checksum| *checksum != Checksum::None) {
+            let stored = self.judge.input.get(at, len + checksum.len());
+            let (chunk, behind) = stored.split_at_checked(len)?;
             if checksum.compare(chunk, behind).is_ok() {
                 self.stated = Some(checksum);
                 return Some(Certainty::Verified);
             }
-            self.judge.spend(chunk.len()).ok()?;
+            self.judge.spend(len).ok()?;
         }
         None
     }
 
     /// Where a chunk and its digest end, if another one or the end of the file follows: else it was none.
-    fn end_before_next(&self, end: usize) -> Option<usize> {
-        let follows = |len: &usize| {
-            end + len == self.bytes.len() || blosc1_header(self.bytes, end + len).is_some()
-        };
+    fn end_before_next(&mut self, end: u64) -> Option<u64> {
+        let input = &mut self.judge.input;
         match self.stated {
-            Some(checksum) => Some(checksum.len()).filter(follows),
-            None => Checksum::ALL.into_iter().map(Checksum::len).find(follows),
+            Some(checksum) => follows(input, end + checksum.len() as u64),
+            None => Checksum::ALL.iter().find_map(|other| follows(input, end + other.len() as u64)),
         }
-        .map(|len| end + len)
     }
+}
+
+/// The place, if it is the end of the file or that of another chunk.
+fn follows(input: &mut Input<'_>, at: u64) -> Option<u64> {
+    let len = input.len();
+    (at == len || blosc1_header(input, at, len).is_some()).then_some(at)
 }
