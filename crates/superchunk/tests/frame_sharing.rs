@@ -63,6 +63,36 @@ fn handles_with_the_lock_file_take_turns_and_see_each_other() {
 }
 
 #[test]
+fn a_handle_that_ends_leaves_what_others_have_written_since() {
+    let scratch = Scratch::new();
+    for (kind, path) in paths(&scratch) {
+        // After one commit the frame of the first handle is shorter than that of the second; after
+        // two it has a gap, which closing removes.
+        for (commits, closes) in [(1, true), (1, false), (2, true), (2, false)] {
+            let path = path.with_extension(format!("{commits}-{closes}"));
+            let locked = options().with_kind(kind).with_locking(Locking::SidecarNoWait);
+            let mut one = SuperChunk::create(&path, &locked).unwrap();
+            for _ in 0..commits {
+                one.append(&mixed(8000, 4, 1)).unwrap();
+                one.commit().unwrap();
+            }
+            let open = OpenOptions::new().with_locking(Locking::SidecarNoWait);
+            let mut other = open.edit(&path).unwrap();
+            other.append(&mixed(8000, 4, 2)).unwrap();
+            other.close().unwrap();
+            let expected = open.open(&path).unwrap().to_vec().unwrap();
+            assert_eq!(expected.len(), 8000 * (commits + 1));
+            if closes {
+                one.close().unwrap();
+            } else {
+                drop(one);
+            }
+            assert_eq!(open.open(&path).unwrap().to_vec().unwrap(), expected, "{commits} {closes}");
+        }
+    }
+}
+
+#[test]
 fn a_reader_that_follows_sees_old_or_new_and_never_less() {
     let scratch = Scratch::new();
     for (kind, path) in paths(&scratch) {

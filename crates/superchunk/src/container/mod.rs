@@ -202,6 +202,9 @@ pub(crate) trait Layout: Send + Sync {
         self.commit(contents)
     }
 
+    /// Tells that the next commit is the last: it keeps others out until the container is closed.
+    fn ending(&mut self) {}
+
     /// Removes what only an open container needs, after the last commit.
     fn close(&mut self, _contents: &mut Contents) -> Result<()> {
         Ok(())

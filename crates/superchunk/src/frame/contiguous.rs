@@ -37,6 +37,8 @@ pub(crate) struct Contiguous {
     version: Version,
     integrity: Integrity,
     writer: Option<Writer>,
+    /// Whether the next commit is the last one.
+    ending: bool,
 }
 
 impl Contiguous {
@@ -114,6 +116,7 @@ impl Contiguous {
             version: Version::default(),
             integrity: if sealed { Integrity::Sealed } else { Integrity::None },
             writer: Some(Writer::of_new(file)),
+            ending: false,
         };
         frame.settle_header_len(contents)?;
         Ok(frame)
@@ -128,8 +131,10 @@ impl Contiguous {
         lock: Lock,
     ) -> (Self, Contents) {
         let Frame { header, version, contents, integrity, .. } = frame;
-        let writer = None;
-        (Self { store, home, setup, lock, name, header, version, integrity, writer }, contents)
+        let (writer, ending) = (None, false);
+        let frame =
+            Self { store, home, setup, lock, name, header, version, integrity, writer, ending };
+        (frame, contents)
     }
 
     /// Before anything is written, the header may still get longer.
@@ -157,6 +162,16 @@ impl Contiguous {
             return Err(overtaken());
         }
         Ok(())
+    }
+
+    /// Whether the file may be tidied up: it is as this writer knows it, and stays so until the lock
+    /// is released. Bytes behind the end may be those of somebody who has written since.
+    fn may_tidy(&mut self) -> bool {
+        self.lock.exclusive_if_unchanged()
+            && self
+                .writer
+                .as_ref()
+                .is_some_and(|writer| self.version.is_in(writer.file.as_ref()).unwrap_or(false))
     }
 
     fn is_sealed(&self) -> bool {
@@ -373,7 +388,14 @@ impl Layout for Contiguous {
         if !writer.committed && writer.space.is_untouched() {
             self.settle_header_len(contents)?;
         }
-        if self.lock.exclusive()? { self.refresh() } else { Ok(None) }
+        if !self.lock.exclusive()? {
+            return Ok(None);
+        }
+        let refreshed = self.refresh();
+        if refreshed.is_err() {
+            self.lock.forget();
+        }
+        refreshed
     }
 
     fn commit(&mut self, contents: &mut Contents) -> Result<()> {
@@ -382,8 +404,14 @@ impl Layout for Contiguous {
                 true => self.replace(contents),
                 false => self.commit_at(contents, false),
             });
-        self.lock.release();
+        if !self.ending {
+            self.lock.release();
+        }
         committed
+    }
+
+    fn ending(&mut self) {
+        self.ending = true;
     }
 
     fn compact(&mut self, contents: &mut Contents) -> Result<()> {
@@ -393,16 +421,19 @@ impl Layout for Contiguous {
     }
 
     fn discard(&mut self) {
-        let (frame_len, home) = (self.header.frame_len, self.home.as_ref());
+        let frame_len = self.header.frame_len;
         let is_longer = |writer: &Writer| writer.file.len().is_ok_and(|len| len > frame_len);
         match &self.writer {
             // Nobody needs what was written after the end of the frame.
             Some(writer) if writer.committed && !writer.poisoned && is_longer(writer) => {
-                let _ = writer.file.set_len(frame_len);
+                let file = writer.file.clone();
+                if self.may_tidy() {
+                    let _ = file.set_len(frame_len);
+                }
             }
             // A file that never became a frame.
             Some(writer) if !writer.committed => {
-                let _ = home.map(|home| home.dir.remove(&home.name));
+                let _ = self.home.as_ref().map(|home| home.dir.remove(&home.name));
             }
             _ => {}
         }
@@ -415,7 +446,7 @@ impl Layout for Contiguous {
                 .writer
                 .as_ref()
                 .is_some_and(|writer| writer.committed && writer.space.is_loose());
-        if is_loose {
+        if is_loose && self.may_tidy() {
             // All changes are committed: failing to shorten the file is not an error.
             let _ = self.commit_at(contents, true);
         }

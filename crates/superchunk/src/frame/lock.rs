@@ -128,11 +128,31 @@ impl Lock {
     /// Keeps everyone out until [`Lock::release`]; returns whether there may have been a change
     /// before.
     pub(super) fn exclusive(&mut self) -> Result<bool> {
+        self.exclusive_within(self.wait)
+    }
+
+    /// Keeps everyone out until [`Lock::release`], if there is nobody to wait for and nobody has been
+    /// here since the last look; returns whether it does.
+    pub(super) fn exclusive_if_unchanged(&mut self) -> bool {
+        let seen = self.seen;
+        match self.exclusive_within(Some(Duration::ZERO)) {
+            Ok(false) => true,
+            Ok(true) => {
+                // What has changed is still to be read.
+                self.seen = seen;
+                self.release();
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn exclusive_within(&mut self, wait: Option<Duration>) -> Result<bool> {
         self.look();
         let Some(sidecar) = self.sidecar.as_ref().filter(|_| self.exclusive.is_none()) else {
             return Ok(false);
         };
-        let guard = match self.wait {
+        let guard = match wait {
             None => sidecar.exclusive()?,
             Some(wait) => patiently(wait, || sidecar.try_exclusive())?,
         };
@@ -149,6 +169,13 @@ impl Lock {
     /// Lets others in again.
     pub(super) fn release(&mut self) {
         self.exclusive = None;
+    }
+
+    /// Lets others in again, after what they have changed could not be read: the next look finds a
+    /// change again.
+    pub(super) fn forget(&mut self) {
+        self.seen = Seen::Unlocked;
+        self.release();
     }
 
     /// What is known now is what the guard protects.

@@ -313,7 +313,14 @@ impl Layout for Sparse {
 
     fn begin(&mut self, _contents: &Contents) -> Result<Option<Contents>> {
         self.writer()?;
-        if self.lock.exclusive()? { self.refresh() } else { Ok(None) }
+        if !self.lock.exclusive()? {
+            return Ok(None);
+        }
+        let refreshed = self.refresh();
+        if refreshed.is_err() {
+            self.lock.forget();
+        }
+        refreshed
     }
 
     fn commit(&mut self, contents: &mut Contents) -> Result<()> {
@@ -329,11 +336,16 @@ impl Layout for Sparse {
 
     fn discard(&mut self) {
         let fresh = self.writer.as_mut().map(|writer| std::mem::take(&mut writer.fresh));
-        for id in fresh.into_iter().flatten() {
-            let _ = self.home.dir.remove(&chunk_name(id));
+        let fresh = fresh.unwrap_or_default();
+        // Who has written since may have used the same names.
+        if !fresh.is_empty() && self.lock.exclusive_if_unchanged() {
+            for id in fresh {
+                let _ = self.home.dir.remove(&chunk_name(id));
+            }
         }
         self.lock.release();
     }
+
     fn remove_leftovers(&mut self) -> Result<Vec<String>> {
         let dir = self.home.dir.clone();
         let doomed = std::mem::take(&mut self.writer()?.doomed);

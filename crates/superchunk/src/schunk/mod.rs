@@ -284,6 +284,7 @@ impl SuperChunk {
         if !std::mem::take(&mut self.writable) {
             return Ok(());
         }
+        self.layout.ending();
         let committed = self.pack_tail().and_then(|()| self.commit()).and_then(|()| self.settle());
         if committed.is_err() {
             self.layout.discard();
