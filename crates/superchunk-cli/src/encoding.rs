@@ -98,7 +98,7 @@ impl EncodingArgs {
 
 /// Whole items only.
 fn round_to_items(size: usize, item_size: usize) -> Outcome<usize> {
-    let largest = usize::try_from(i32::MAX).unwrap_or(usize::MAX) - 64;
+    let largest = usize::try_from(i32::MAX).unwrap_or(usize::MAX) - 32;
     let items = size.min(largest) / item_size.max(1);
     if items == 0 {
         let words = format!("a chunk of {size} bytes does not hold an item of {item_size}");

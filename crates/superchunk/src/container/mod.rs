@@ -25,6 +25,8 @@ use crate::error::{Error, Result};
 
 /// The most chunks that an index can list: it is a chunk of 64-bit entries itself.
 pub(crate) const MAX_CHUNKS: usize = i32::MAX as usize / 8;
+/// The longest chunk: with its header of 32 bytes it may be stored as it is.
+pub(crate) const MAX_CHUNK_SIZE: usize = i32::MAX as usize - 32;
 
 /// What a container holds, wherever it is kept.
 #[derive(Clone, Debug)]

@@ -7,10 +7,9 @@
 //! ```
 
 use crate::b2nd::{MAX_DIMENSIONS, Meta};
+use crate::container::MAX_CHUNK_SIZE;
 use crate::error::{Error, Result};
 
-/// The most bytes of a chunk, less room for its header.
-const MAX_CHUNK: usize = i32::MAX as usize - 64;
 /// The most bytes of a block.
 const MAX_BLOCK: usize = 536_866_816;
 
@@ -58,7 +57,8 @@ impl Geometry {
         let block_bytes = product(blocks, item_size).filter(|bytes| *bytes <= MAX_BLOCK);
         let block_bytes = block_bytes
             .ok_or_else(|| wrong("blockshape", format!("{blocks:?} is too much for one block")))?;
-        let chunk_bytes = product(&block_grid, block_bytes).filter(|bytes| *bytes <= MAX_CHUNK);
+        let chunk_bytes =
+            product(&block_grid, block_bytes).filter(|bytes| *bytes <= MAX_CHUNK_SIZE);
         let chunk_bytes = chunk_bytes
             .ok_or_else(|| wrong("chunkshape", format!("{chunks:?} is too much for one chunk")))?;
         let grid: Vec<u64> = shape

@@ -103,11 +103,16 @@ impl<'a> Judge<'a> {
     }
 
     /// Counts bytes that were looked at in vain.
-    pub(super) fn spend(&mut self, bytes: usize) -> Result<()> {
-        let left = self.budget.checked_sub(bytes as u64);
-        self.budget =
-            left.ok_or_else(|| Error::corrupt("too much of the file looks like chunks"))?;
-        Ok(())
+    pub(super) fn spend(&mut self, bytes: usize) {
+        self.budget = self.budget.saturating_sub(bytes as u64);
+    }
+
+    /// Refuses to look at more bytes, after too many were looked at in vain.
+    pub(super) fn check_budget(&self) -> Result<()> {
+        match self.budget {
+            0 => Err(Error::corrupt("too much of the file looks like chunks")),
+            _ => Ok(()),
+        }
     }
 
     /// How sure the chunk at `at` is, which has no checksum.
@@ -117,15 +122,15 @@ impl<'a> Judge<'a> {
             return Ok(Certainty::Assumed);
         }
         self.limits.check_decoded(header.len().max(header.compressed_len()))?;
-        let before = self.budget;
-        self.spend(header.len())?;
+        self.check_budget()?;
         let chunk = self.input.get(at, header.compressed_len());
         match self.decoder.decompress(chunk) {
+            Ok(_) => Ok(Certainty::Decoded),
             // Its codec may not be at hand.
-            Err(error) if error.kind() != ErrorKind::Unsupported => Err(error),
-            result => {
-                self.budget = before;
-                Ok(if result.is_ok() { Certainty::Decoded } else { Certainty::Assumed })
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(Certainty::Assumed),
+            Err(error) => {
+                self.spend(header.len());
+                Err(error)
             }
         }
     }

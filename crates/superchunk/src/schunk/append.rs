@@ -2,10 +2,10 @@
 
 use bytemuck::Pod;
 
-use super::options::{MAX_CHUNK_SIZE, default_chunk_size};
+use super::options::default_chunk_size;
 use super::{SuperChunk, Tail};
 use crate::chunk::{self, Content, Encoder, FillBlock, Header};
-use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
+use crate::container::{ChunkSize, Entry, MAX_CHUNK_SIZE, MAX_CHUNKS, Run};
 use crate::error::{Error, Result};
 
 /// The last version of chunks that Blosc1 knows.

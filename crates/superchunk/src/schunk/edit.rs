@@ -2,9 +2,9 @@
 
 use super::SuperChunk;
 use super::append::value_chunk;
-use super::options::{MAX_CHUNK_SIZE, default_chunk_size};
+use super::options::default_chunk_size;
 use crate::chunk::{Header, without_marks};
-use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run, Slot};
+use crate::container::{ChunkSize, Entry, MAX_CHUNK_SIZE, MAX_CHUNKS, Run, Slot};
 use crate::error::{Error, Result};
 
 /// Values that a super-chunk can be filled with at no cost.

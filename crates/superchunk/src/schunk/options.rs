@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::container::MAX_CHUNK_SIZE;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::frame::{Dialect, Durability, Kind, LAYERS, Locking, MAX_NAME};
@@ -12,8 +13,6 @@ use crate::registry::Registry;
 /// The chunk size when none is given: enough blocks to share among threads, little enough to decode
 /// for one item of a codec without blocks.
 const DEFAULT_CHUNK_SIZE: usize = 1 << 20;
-/// The largest chunk, less room for its header.
-pub(super) const MAX_CHUNK_SIZE: usize = i32::MAX as usize - 64;
 
 /// How a new super-chunk is made.
 ///

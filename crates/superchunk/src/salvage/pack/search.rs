@@ -105,7 +105,8 @@ impl Walk<'_, '_> {
                 self.stated = Some(checksum);
                 return Some(Certainty::Verified);
             }
-            self.judge.spend(len).ok()?;
+            self.judge.spend(len);
+            self.judge.check_budget().ok()?;
         }
         None
     }
