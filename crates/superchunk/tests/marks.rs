@@ -10,6 +10,7 @@ use superchunk_testkit::datasets;
 use superchunk_testkit::marks;
 use superchunk_testkit::peers::{Peer, PeerKind};
 use superchunk_testkit::rng::Rng;
+use superchunk_testkit::scratch::Scratch;
 
 const LEN: usize = 1 << 20;
 
@@ -240,5 +241,26 @@ fn a_chunk_of_somebody_else_is_stored_without_its_marks() {
         let stored = frame.compressed_chunk(0).unwrap();
         assert!(stored == plain, "{name}: {} {} {}", packed.len(), stored.len(), plain.len());
         assert!(frame.to_vec().unwrap() == bytes, "{name}");
+    }
+}
+
+#[test]
+fn compacting_drops_marks_that_the_handle_does_not_trust() {
+    let scratch = Scratch::new();
+    for (number, (name, _, bytes, options)) in marked().into_iter().enumerate() {
+        let path = scratch.path(&number.to_string());
+        let frame_options = FrameOptions::new(options.clone()).with_chunk_size(bytes.len());
+        let mut frame = SuperChunk::create(&path, &frame_options).unwrap();
+        frame.append(&bytes).unwrap();
+        frame.close().unwrap();
+        for trusts in [true, false] {
+            let mut frame = OpenOptions::new().with_marks(trusts).edit(&path).unwrap();
+            frame.compact().unwrap();
+            frame.close().unwrap();
+            let frame = SuperChunk::open(&path).unwrap();
+            let expected = chunk::compress(&bytes, &options.clone().with_marks(trusts)).unwrap();
+            assert!(frame.compressed_chunk(0).unwrap() == expected, "{name} {trusts}");
+            assert!(frame.to_vec().unwrap() == bytes, "{name} {trusts}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Changing what is there: chunks, items, the length.
 
+use std::borrow::Cow;
+
 use super::SuperChunk;
 use super::append::value_chunk;
 use super::options::default_chunk_size;
@@ -55,6 +57,21 @@ impl SuperChunk {
             this.contents.nbytes += header.len() as u64;
             Ok(())
         })
+    }
+
+    /// Removes the marks of all chunks that can be read.
+    pub(super) fn drop_marks(&mut self) -> Result<()> {
+        for number in 0..self.contents.entries.len() {
+            let is_stored =
+                self.contents.entries.get(number).is_some_and(|e| e.stored_slot().is_some());
+            let chunk = if is_stored { self.compressed_chunk(number) } else { continue };
+            if let Ok(chunk) = chunk
+                && matches!(without_marks(&chunk), Cow::Owned(_))
+            {
+                self.update_chunk(number, &chunk)?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts a compressed chunk in the place of chunk `number`.

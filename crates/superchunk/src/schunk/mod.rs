@@ -228,8 +228,12 @@ impl SuperChunk {
         self.finish()
     }
 
-    /// Rewrites the storage without dead space, and commits.
+    /// Rewrites the storage without dead space, and commits. Chunks lose their marks, unless this
+    /// handle trusts them ([`OpenOptions::with_marks`]).
     pub fn compact(&mut self) -> Result<()> {
+        if !self.marks {
+            self.drop_marks()?;
+        }
         self.change(|this| {
             this.settle()?;
             this.layout.compact(&mut this.contents)
