@@ -41,6 +41,7 @@ pub mod objects_peer;
 pub mod peers;
 mod process;
 pub mod rng;
+pub mod salvaged;
 pub mod samples;
 pub mod scratch;
 pub mod table_peer;

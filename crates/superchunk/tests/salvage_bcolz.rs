@@ -8,15 +8,17 @@
     reason = "a test fails by panicking"
 )]
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
-use superchunk::salvage::{self, Report};
+use superchunk::salvage::{self, Certainty, Report};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Json, Limits, OpenOptions};
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
 use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::rng::Rng;
+use superchunk_testkit::salvaged::check_folder;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 use superchunk_testkit::trees::{Files, damage, files_of, folder_of};
@@ -62,6 +64,23 @@ fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, Report)> {
     Ok((to, report))
 }
 
+/// Checks that the result is whole in itself, and that every chunk that a checksum vouches for is one
+/// that was stored.
+fn check_result(dir: &dyn Dir, original: &Files, report: &Report, told: &str) {
+    let saved = files_of(dir).unwrap();
+    check_folder(&saved, "__attrs__", report, told);
+    let stored: HashSet<Vec<u8>> = original.values().cloned().collect();
+    for (column, part) in report.columns.iter().chain([&(String::new(), report.clone())]) {
+        let lost: HashSet<usize> = part.holes.iter().filter_map(|hole| hole.chunk).collect();
+        let sure = part.pieces.iter().filter(|piece| piece.certainty == Certainty::Verified);
+        for piece in sure.filter(|piece| !lost.contains(&piece.chunk)) {
+            let path = format!("data/__{}.blp", piece.chunk);
+            let path = if column.is_empty() { path } else { format!("{column}/{path}") };
+            assert!(stored.contains(&saved[&path]), "{told}: {path} was never stored");
+        }
+    }
+}
+
 /// How many chunks of a column are intact, and checks that they are in the result.
 fn check(original: &Original, damaged: &Files, prefix: &str, saved: &[u8], told: &str) -> usize {
     let mut intact = 0;
@@ -91,6 +110,7 @@ fn every_intact_chunk_of_an_array_comes_back() {
             let told = format!("array {seed}, {words}");
             match salvaged(&damaged) {
                 Ok((dir, report)) => {
+                    check_result(dir.as_ref(), &original.files, &report, &told);
                     let array = Array::open_in_dir(dir, &OpenOptions::new()).unwrap();
                     let saved = array.to_vec().unwrap();
                     let intact =
@@ -158,6 +178,7 @@ fn every_intact_chunk_of_a_table_comes_back() {
             let (damaged, words) = damage(&files, &mut rng);
             let told = format!("table {seed}, {words}");
             let (dir, report) = salvaged(&damaged).unwrap();
+            check_result(dir.as_ref(), &files, &report, &told);
             let saved = Table::open_in_dir(dir, &OpenOptions::new()).unwrap();
             let mut all = true;
             for (number, column) in columns.iter().enumerate() {

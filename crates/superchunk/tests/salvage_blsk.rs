@@ -16,6 +16,7 @@ use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Limits, OpenOptions, Value, chunk};
 use superchunk_testkit::alloc::{CountingAllocator, peak_of};
 use superchunk_testkit::rng::Rng;
+use superchunk_testkit::salvaged::check_folder;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::trees::{Files, damage, files_of, folder_of};
 use superchunk_testkit::vectors;
@@ -173,6 +174,7 @@ fn every_intact_chunk_of_an_array_comes_back() {
             match salvaged(&damaged) {
                 Ok((saved, report)) => {
                     let told = format!("{told}: {report:?}");
+                    check_folder(&saved, "meta/attributes", &report, &told);
                     let found = array_rows(&saved);
                     let outcome = check(&files, &damaged, &saved, "data/", &found, &told);
                     let silent = report.holes.is_empty() && report.notes.is_empty();
@@ -241,6 +243,7 @@ fn every_intact_chunk_of_a_table_comes_back() {
             let told = format!("table {seed}, {words}");
             let (saved, report) = salvaged(&damaged).unwrap_or_else(|e| panic!("{told}: {e}"));
             let told = format!("{told}: {report:?}");
+            check_folder(&saved, "meta/attributes", &report, &told);
             let mut all = true;
             for ((name, _), rows) in COLUMNS.iter().zip(&rows) {
                 let found = table_rows(&saved, name);

@@ -1,0 +1,29 @@
+//! What every salvaged folder must be, whatever has happened to the one before it.
+
+use superchunk::salvage::{ATTRIBUTE, Report};
+use superchunk::verify;
+
+use crate::scratch::Scratch;
+use crate::trees::{Files, write_to};
+
+/// Fails unless the files are whole in themselves, and their file of attributes lists what is lost
+/// if anything is.
+///
+/// # Panics
+///
+/// When that is so, with `told`.
+#[track_caller]
+#[expect(clippy::panic, reason = "a test fails by panicking")]
+pub fn check_folder(files: &Files, attributes: &str, report: &Report, told: &str) {
+    let scratch = Scratch::new();
+    let path = scratch.path("saved");
+    write_to(files, &path).unwrap_or_else(|error| panic!("{told}: {error}"));
+    let verified = verify::path(&path, &verify::Options::new(), &mut |_, _| {});
+    let verified = verified.unwrap_or_else(|error| panic!("{told}: {error}"));
+    if let Some(finding) = verified.corrupt().next() {
+        panic!("{told}: what was saved is damaged: {}", finding.words);
+    }
+    let text = files.get(attributes).map(|bytes| String::from_utf8_lossy(bytes));
+    let is_listed = text.is_some_and(|text| text.contains(ATTRIBUTE));
+    assert_eq!(is_listed, !report.is_whole(), "{told}");
+}
