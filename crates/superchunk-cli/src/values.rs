@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use clap::ValueEnum;
-use superchunk::{DKind, DType, Value};
+use superchunk::{DKind, DType};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 
 /// How values are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,11 +47,64 @@ pub(crate) fn parse_dtype(text: &str) -> Outcome<DType> {
     })
 }
 
+/// What becomes of bytes that are no text in CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escape {
+    /// They are an error.
+    Never,
+    /// They are written as `\xff`, and a backslash as two.
+    Backslash,
+}
+
+impl Escape {
+    /// What the option `--escape` says.
+    pub(crate) fn of(is_wanted: bool) -> Self {
+        if is_wanted { Self::Backslash } else { Self::Never }
+    }
+}
+
+/// An item, or an array of them, as a cell of CSV before it is quoted.
+pub(crate) fn csv_text(
+    dtype: &DType,
+    bytes: &[u8],
+    shape: &[usize],
+    escape: Escape,
+) -> superchunk::Result<String> {
+    let is_text = shape.is_empty() && matches!(dtype.kind(), DKind::Bytes | DKind::Unicode);
+    match (dtype.to_text(bytes, shape), escape) {
+        (Ok(text), Escape::Backslash) if is_text => Ok(text.replace('\\', r"\\")),
+        (Err(_), Escape::Backslash) => Ok(escaped(bytes)),
+        (text, _) => text,
+    }
+}
+
+/// Bytes with an escape for each that is no part of a text.
+fn escaped(bytes: &[u8]) -> String {
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let mut text = String::new();
+    for chunk in bytes.get(..end).unwrap_or_default().utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\\', r"\\"));
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+/// The error of bytes that CSV has no text for.
+pub(crate) fn no_text(place: &str, error: &superchunk::Error) -> Failure {
+    Failure::said(Exit::Failure, format!("{place}: {error}"))
+        .with_help(r#"`--escape` writes such bytes as \xff; JSON has them as {"$bin": "ff"}"#)
+}
+
 /// Prints values as they come.
 pub(crate) struct Printer<W: Write> {
     out: W,
     dtype: DType,
     form: Form,
+    escape: Escape,
+    /// The axes of an array.
+    shape: Option<Vec<u64>>,
     /// Bytes that do not make an item yet.
     rest: Vec<u8>,
     /// How many items were printed.
@@ -61,8 +114,15 @@ pub(crate) struct Printer<W: Write> {
 }
 
 impl<W: Write> Printer<W> {
-    pub(crate) fn new(out: W, dtype: DType, form: Form, row: Option<u64>) -> Self {
+    pub(crate) fn new(
+        out: W,
+        dtype: DType,
+        form: Form,
+        escape: Escape,
+        shape: Option<Vec<u64>>,
+    ) -> Self {
         let size = dtype.item_size();
+        let row = shape.as_ref().and_then(|shape| shape.last().copied());
         let columns = match form {
             Form::Table => row.filter(|row| (1..=32).contains(row)).unwrap_or(match size {
                 1 => 16,
@@ -72,7 +132,7 @@ impl<W: Write> Printer<W> {
             }),
             _ => 1,
         };
-        Self { out, dtype, form, rest: Vec::new(), count: 0, columns }
+        Self { out, dtype, form, escape, shape, rest: Vec::new(), count: 0, columns }
     }
 
     /// Prints the items of these bytes, which may end within one.
@@ -86,7 +146,7 @@ impl<W: Write> Printer<W> {
         let mut items = pending.chunks_exact(size);
         let mut text = String::new();
         for item in items.by_ref() {
-            self.item(item, &mut text);
+            self.item(item, &mut text)?;
         }
         self.rest = items.remainder().to_vec();
         self.out.write_all(text.as_bytes()).map_err(Failure::stdout)
@@ -97,10 +157,11 @@ impl<W: Write> Printer<W> {
         let mut text = String::new();
         let rest = std::mem::take(&mut self.rest);
         if self.form == Form::Hex && !rest.is_empty() {
-            self.item(&rest, &mut text);
+            self.item(&rest, &mut text)?;
         }
         match self.form {
             Form::Json if self.count == 0 => text.push_str("[]\n"),
+            Form::Json if self.shape.as_ref().is_some_and(Vec::is_empty) => text.push('\n'),
             Form::Json => text.push_str("]\n"),
             Form::Table if !self.count.is_multiple_of(self.columns) => text.push('\n'),
             _ => {}
@@ -108,23 +169,43 @@ impl<W: Write> Printer<W> {
         self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).map_err(Failure::stdout)
     }
 
-    fn item(&mut self, item: &[u8], text: &mut String) {
+    fn item(&mut self, item: &[u8], text: &mut String) -> Outcome {
         match self.form {
             Form::Table => self.cell(item, text),
             Form::Csv => {
-                let _ = writeln!(text, "{}", quoted(&self.dtype.format_item(item)));
+                let cell = csv_text(&self.dtype, item, &[], self.escape);
+                let cell =
+                    cell.map_err(|error| no_text(&format!("item {}", self.count), &error))?;
+                let _ = writeln!(text, "{}", quoted(&cell));
             }
-            Form::Json => {
-                text.push_str(if self.count == 0 { "[" } else { ", " });
-                text.push_str(&json_item(&self.dtype, item));
-            }
+            Form::Json => self.element(item, text),
             Form::Jsonl => {
-                let _ = writeln!(text, "{}", json_item(&self.dtype, item));
+                let _ = writeln!(text, "{}", self.dtype.to_json(item, &[]));
             }
             Form::Hex => hex_line(self.count * 16, item, text),
             Form::Raw | Form::Md => {}
         }
         self.count += 1;
+        Ok(())
+    }
+
+    /// An element of nested lists, with the brackets that stand before it and behind it. The last
+    /// bracket of all is left out: more may come.
+    fn element(&self, item: &[u8], text: &mut String) {
+        let shape = self.shape.as_deref().unwrap_or(&[1]);
+        let inner = shape.get(1..).unwrap_or_default();
+        let lens: Vec<u64> =
+            (0..inner.len()).map(|axis| inner.iter().skip(axis).product()).collect();
+        let starts = lens.iter().filter(|len| self.count.is_multiple_of(**len)).count();
+        let ends = lens.iter().filter(|len| (self.count + 1).is_multiple_of(**len)).count();
+        text.push_str(match self.count {
+            0 if shape.is_empty() => "",
+            0 => "[",
+            _ => ", ",
+        });
+        text.push_str(&"[".repeat(starts));
+        text.push_str(&self.dtype.to_json(item, &[]));
+        text.push_str(&"]".repeat(ends));
     }
 
     fn cell(&mut self, item: &[u8], text: &mut String) {
@@ -143,17 +224,6 @@ pub(crate) fn quoted(value: &str) -> String {
     match value.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", value.replace('"', "\"\"")),
         false => value.to_owned(),
-    }
-}
-
-/// An item as JSON: numbers and truth values as such, all else as text.
-fn json_item(dtype: &DType, item: &[u8]) -> String {
-    let text = dtype.format_item(item);
-    match dtype.kind() {
-        DKind::Bool => text.to_lowercase(),
-        DKind::Int | DKind::Uint => text,
-        DKind::Float if text.parse::<f64>().is_ok_and(f64::is_finite) => text,
-        _ => Value::from(text).to_json(),
     }
 }
 
@@ -182,7 +252,8 @@ mod tests {
 
     fn printed(dtype: &str, form: Form, pieces: &[&[u8]]) -> String {
         let mut out = Vec::new();
-        let mut printer = Printer::new(&mut out, DType::parse(dtype).unwrap(), form, None);
+        let dtype = DType::parse(dtype).unwrap();
+        let mut printer = Printer::new(&mut out, dtype, form, Escape::Never, None);
         pieces.iter().for_each(|piece| printer.put(piece).unwrap());
         printer.finish().unwrap();
         String::from_utf8(out).unwrap()
@@ -200,7 +271,10 @@ mod tests {
     #[test]
     fn what_is_no_number_in_json_is_text() {
         let nan = f64::NAN.to_le_bytes();
-        assert_eq!(printed("<f8", Form::Jsonl, &[&nan, &1.5f64.to_le_bytes()]), "\"nan\"\n1.5\n");
+        assert_eq!(
+            printed("<f8", Form::Jsonl, &[&nan, &1.5f64.to_le_bytes()]),
+            "{\"$float\": \"nan\"}\n1.5\n"
+        );
         assert_eq!(printed("|b1", Form::Json, &[&[0, 1]]), "[false, true]\n");
         assert_eq!(printed("|S3", Form::Csv, &[b"a,b"]), "\"a,b\"\n");
     }

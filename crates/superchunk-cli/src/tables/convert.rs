@@ -22,6 +22,7 @@ use crate::location::Location;
 use crate::replace::{Scratch, replace};
 use crate::span::Span;
 use crate::target::Target;
+use crate::values::Escape;
 
 /// What a table becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,9 @@ impl Made {
 pub(crate) struct Request<'a> {
     pub(crate) made: Made,
     pub(crate) dtypes: &'a [String],
+    pub(crate) escape: Escape,
+    /// Whether `/` in the names of text columns means tables inside of each other.
+    pub(crate) is_nested: bool,
     pub(crate) encoding: &'a EncodingArgs,
     pub(crate) force: bool,
 }
@@ -105,6 +109,14 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
     let is_text = matches!(feed, Feed::Text { .. });
     if !is_text && !request.dtypes.is_empty() {
         return Err(Failure::usage("--dtype is for columns that come as text"));
+    }
+    if let Some(column) = schema.columns.iter().find(|column| column.name.contains('/'))
+        && !matches!(feed, Feed::Rows(_))
+        && !request.is_nested
+    {
+        let words = format!("the name `{}` has a `/`, which stands for a folder", column.name);
+        return Err(Failure::usage(words)
+            .with_help("choose another name, or make tables inside of each other with --nested"));
     }
     if request.made == Made::Csv && is_text {
         return Err(Failure::usage("text is made of tables, not of text"));
@@ -266,7 +278,7 @@ fn to_csv(
     let shown =
         Shown { source: &*source, columns, objects: &objects, span: Span::all(schema.rows) };
     let failed = |error| target.failed(error);
-    let write = |out: &mut dyn Write| print::csv_of(&shown, out, &failed, context);
+    let write = |out: &mut dyn Write| print::csv_of(&shown, out, &failed, request.escape, context);
     match target {
         Target::Stdout => write(&mut crate::output::text()),
         _ => target.write(request.force, context, write),

@@ -7,6 +7,7 @@ use superchunk::table::{Column, Source};
 use superchunk::{DKind, DType, Error, Result};
 
 use super::array::VALUES;
+use super::manifest;
 use crate::arrays::Array;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -38,26 +39,18 @@ impl FileSource {
         Ok((source, is_structure))
     }
 
-    /// The `.b2nd` files of a folder, by name; `None` if there are none.
+    /// The `.b2nd` files of a folder; `None` if there are none.
     pub(super) fn of_folder(folder: &Path, context: &Context) -> Outcome<Option<Self>> {
-        let failed = |error| Failure::io("list it", folder, error);
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            if path.extension().is_some_and(|suffix| suffix == "b2nd") {
-                names.push(path);
-            }
-        }
-        names.sort();
+        let names = manifest::names(folder)?;
         let mut source = Self::empty();
-        for path in &names {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for name in &names {
+            let path = manifest::place(folder, name);
             let input = Input::open(&Location::whole(Some(path.clone())), context)?;
             let Content::Array(array) = input.content else {
                 return Err(Failure::usage(format!("`{}` is no array", path.display())));
             };
             let dtype = parse_dtype(&array.dtype())?;
-            source.add(&name, array, dtype)?;
+            source.add(name, array, dtype)?;
         }
         Ok((!names.is_empty()).then_some(source))
     }

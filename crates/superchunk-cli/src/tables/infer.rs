@@ -87,6 +87,9 @@ impl Guess {
             return;
         }
         self.has_value = true;
+        if is_label(text) {
+            self.possible.retain(|(_, kind)| !matches!(kind, Kind::Whole | Kind::Float));
+        }
         let fits = |dtype: &DType, kind: Kind| match kind {
             Kind::Whole => text.parse::<i128>().is_ok() && parse_item(dtype, text).is_ok(),
             Kind::Moment => (text == "NaT" || text.len() >= 10) && parse_item(dtype, text).is_ok(),
@@ -105,6 +108,12 @@ impl Guess {
             None => Ok(DType::parse(&format!("<U{}", self.letters.max(1)))?),
         }
     }
+}
+
+/// Whether digits are no number: a plus sign, or a zero before other digits, would be lost.
+fn is_label(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    text.starts_with('+') || matches!(digits, [b'0', b'0'..=b'9', ..])
 }
 
 #[cfg(test)]
@@ -131,6 +140,10 @@ mod tests {
         assert_eq!(guessed(&["2024-02-29", ""]), "<M8[D]");
         assert_eq!(guessed(&["2024-02-29", "2024-03-01T10:00:00"]), "<M8[s]");
         assert_eq!(guessed(&["2024-03-01 10:00:00.5"]), "<M8[us]");
+        assert_eq!(guessed(&["01234", "7"]), "|S5");
+        assert_eq!(guessed(&["+49123", "1.5"]), "|S6");
+        assert_eq!(guessed(&["-007"]), "|S4");
+        assert_eq!(guessed(&["0", "0.5", "-0.5", "1e+3"]), "<f8");
         assert_eq!(guessed(&["abc", "de"]), "|S3");
         assert_eq!(guessed(&["äbc", "12"]), "<U3");
         assert_eq!(guessed(&[""]), "<f8");

@@ -7,6 +7,7 @@ mod convert;
 mod files;
 mod infer;
 mod info;
+mod manifest;
 mod objects;
 mod print;
 mod records;

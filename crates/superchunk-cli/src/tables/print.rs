@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use superchunk::Value;
 use superchunk::table::{Batch, Column, Source, scan};
-use superchunk::{DKind, Value};
 
 use super::objects::Objects;
 use super::{ColumnView, Rows, span_of};
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::span::Span;
-use crate::values::{Form, quoted};
+use crate::values::{Escape, Form, no_text, quoted};
 
 /// How many rows decide how wide the columns of a table are.
 const LOOKED_AT: usize = 1000;
@@ -22,7 +22,8 @@ const LOOKED_AT: usize = 1000;
 pub(crate) enum TableForm {
     /// Lined up.
     Table,
-    Csv,
+    /// With an escape for bytes that are no text, or none.
+    Csv(Escape),
     /// One array of objects.
     Json,
     /// An object on a line.
@@ -32,11 +33,11 @@ pub(crate) enum TableForm {
 
 impl TableForm {
     /// The form that was asked for.
-    pub(crate) fn of(form: Option<Form>, json: bool) -> Outcome<Self> {
+    pub(crate) fn of(form: Option<Form>, json: bool, escape: Escape) -> Outcome<Self> {
         Ok(match form {
             None if json => Self::Json,
             None | Some(Form::Table) => Self::Table,
-            Some(Form::Csv) => Self::Csv,
+            Some(Form::Csv) => Self::Csv(escape),
             Some(Form::Json) => Self::Json,
             Some(Form::Jsonl) => Self::Jsonl,
             Some(Form::Md) => Self::Markdown,
@@ -118,10 +119,11 @@ pub(super) fn csv_of(
     shown: &Shown<'_>,
     out: &mut dyn Write,
     failed: &dyn Fn(io::Error) -> Failure,
+    escape: Escape,
     context: &Context,
 ) -> Outcome {
     let views = ColumnView::all(shown.columns);
-    let mut printer = RowPrinter::new(out, failed, TableForm::Csv, &views, shown);
+    let mut printer = RowPrinter::new(out, failed, TableForm::Csv(escape), &views, shown);
     let scan = scan(shown.source)
         .columns(scanned(&views, shown.objects))
         .executor(context.executor())
@@ -145,36 +147,14 @@ fn scanned<'v>(views: &'v [ColumnView], objects: &Objects<'_>) -> Vec<&'v str> {
     names
 }
 
-/// What the cells of a column are to readers of JSON, and on which side they are lined up.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CellKind {
-    Number,
-    Truth,
-    Text,
-    /// Its text is JSON, where JSON is wanted.
-    Object,
-}
-
-impl CellKind {
-    fn of(view: &ColumnView, shown: &Shown<'_>) -> Self {
-        let column = shown.columns.iter().find(|column| column.name == view.name);
-        match column {
-            _ if shown.objects.contain(&view.name) => Self::Object,
-            Some(column) if view.is_number(column) => Self::Number,
-            Some(column) if column.dtype.kind() == DKind::Bool => Self::Truth,
-            _ => Self::Text,
-        }
-    }
-}
-
 struct RowPrinter<'a, W: Write> {
     out: W,
     failed: &'a dyn Fn(io::Error) -> Failure,
     form: TableForm,
     views: &'a [ColumnView],
     objects: &'a Objects<'a>,
-    /// Of each view.
-    kinds: Vec<CellKind>,
+    /// Of each view: whether it shows numbers, which are lined up on the right.
+    numbers: Vec<bool>,
     /// Rows that wait until the widths are known.
     waiting: Vec<Vec<String>>,
     widths: Option<Vec<usize>>,
@@ -189,22 +169,20 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         views: &'a [ColumnView],
         shown: &'a Shown<'a>,
     ) -> Self {
-        let kinds = views.iter().map(|view| CellKind::of(view, shown)).collect();
+        let is_number = |view: &ColumnView| {
+            let column = shown.columns.iter().find(|column| column.name == view.name);
+            column.is_some_and(|column| view.is_number(column))
+                && !shown.objects.contain(&view.name)
+        };
+        let numbers = views.iter().map(is_number).collect();
         let (waiting, widths, objects) = (Vec::new(), None, shown.objects);
-        Self { out, failed, form, views, objects, kinds, waiting, widths, count: 0 }
+        Self { out, failed, form, views, objects, numbers, waiting, widths, count: 0 }
     }
 
     /// Prints the row that stands in a batch at `index` and in the table at `row`.
     fn row(&mut self, batch: &Batch, index: usize, row: u64) -> Outcome {
-        let in_json = matches!(self.form, TableForm::Json | TableForm::Jsonl);
-        let mut cells = Vec::with_capacity(self.views.len());
-        for view in self.views {
-            cells.push(match self.objects.get(&view.name, row) {
-                Some(object) if in_json => object?.to_json(),
-                Some(object) => object?.to_text(),
-                None => view.text(batch.column(&view.name)?, index),
-            });
-        }
+        let cells = self.views.iter().map(|view| self.cell(view, batch, index, row));
+        let cells = cells.collect::<Outcome<Vec<String>>>()?;
         self.count += 1;
         let line = match self.form {
             TableForm::Table => match &self.widths {
@@ -217,7 +195,7 @@ impl<'a, W: Write> RowPrinter<'a, W> {
                     return self.release();
                 }
             },
-            TableForm::Csv => {
+            TableForm::Csv(_) => {
                 let head = if self.count == 1 { self.csv_heading() } else { String::new() };
                 head + &csv(cells.iter().map(String::as_str))
             }
@@ -234,12 +212,29 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         self.out.write_all(line.as_bytes()).map_err(self.failed)
     }
 
+    /// What a column shows in a row.
+    fn cell(&self, view: &ColumnView, batch: &Batch, index: usize, row: u64) -> Outcome<String> {
+        let in_json = matches!(self.form, TableForm::Json | TableForm::Jsonl);
+        let data = match self.objects.get(&view.name, row) {
+            Some(object) if in_json => return Ok(object?.to_json()),
+            Some(object) => return Ok(object?.to_text()),
+            None => batch.column(&view.name)?,
+        };
+        match self.form {
+            TableForm::Json | TableForm::Jsonl => Ok(view.json(data, index)),
+            TableForm::Csv(escape) => view
+                .csv(data, index, escape)
+                .map_err(|error| no_text(&format!("row {row}, column `{}`", view.name), &error)),
+            TableForm::Table | TableForm::Markdown => Ok(view.text(data, index)),
+        }
+    }
+
     fn finish(mut self) -> Outcome {
         self.release()?;
         let rest = match (self.form, self.count) {
             (TableForm::Json, 0) => "[]\n".to_owned(),
             (TableForm::Json, _) => "]\n".to_owned(),
-            (TableForm::Csv, 0) => self.csv_heading(),
+            (TableForm::Csv(_), 0) => self.csv_heading(),
             (TableForm::Markdown, 0) => self.markdown_heading(),
             _ => String::new(),
         };
@@ -266,11 +261,11 @@ impl<'a, W: Write> RowPrinter<'a, W> {
 
     fn line_up(&self, cells: &[String], widths: &[usize]) -> String {
         let mut line = String::new();
-        for ((cell, width), kind) in cells.iter().zip(widths).zip(&self.kinds) {
+        for ((cell, width), is_number) in cells.iter().zip(widths).zip(&self.numbers) {
             let gap = if line.is_empty() { "" } else { "  " };
-            let _ = match kind {
-                CellKind::Number => write!(line, "{gap}{cell:>width$}"),
-                _ => write!(line, "{gap}{cell:<width$}"),
+            let _ = match is_number {
+                true => write!(line, "{gap}{cell:>width$}"),
+                false => write!(line, "{gap}{cell:<width$}"),
             };
         }
         format!("{}\n", line.trim_end())
@@ -282,19 +277,13 @@ impl<'a, W: Write> RowPrinter<'a, W> {
 
     fn markdown_heading(&self) -> String {
         let names = markdown(self.views.iter().map(|view| view.heading.as_str()));
-        let rule = |kind: &CellKind| if *kind == CellKind::Number { "---:" } else { "---" };
-        names + &markdown(self.kinds.iter().map(rule))
+        let rule = |is_number: &bool| if *is_number { "---:" } else { "---" };
+        names + &markdown(self.numbers.iter().map(rule))
     }
 
     fn object(&self, cells: &[String]) -> String {
-        let fields = self.views.iter().zip(cells).zip(&self.kinds).map(|((view, cell), kind)| {
-            let value = match kind {
-                CellKind::Number if cell.parse::<f64>().is_ok_and(f64::is_finite) => cell.clone(),
-                CellKind::Truth => cell.to_lowercase(),
-                CellKind::Object => cell.clone(),
-                _ => Value::from(cell.as_str()).to_json(),
-            };
-            format!("{}: {value}", Value::from(view.heading.as_str()).to_json())
+        let fields = self.views.iter().zip(cells).map(|(view, cell)| {
+            format!("{}: {cell}", Value::from(view.heading.as_str()).to_json())
         });
         format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
     }
@@ -302,7 +291,11 @@ impl<'a, W: Write> RowPrinter<'a, W> {
 
 fn csv<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     let fields: Vec<String> = cells.map(quoted).collect();
-    format!("{}\n", fields.join(","))
+    match fields.as_slice() {
+        // An empty line would be no row.
+        [only] if only.is_empty() => "\"\"\n".to_owned(),
+        fields => format!("{}\n", fields.join(",")),
+    }
 }
 
 fn markdown<'c>(cells: impl Iterator<Item = &'c str>) -> String {

@@ -138,16 +138,34 @@ fn row_bytes(column: &Column, text: &str) -> superchunk::Result<Vec<u8>> {
     if column.row_shape.is_empty() {
         return parse_item(&column.dtype, text);
     }
-    let plain: String = text.chars().filter(|c| !matches!(c, '[' | ']')).collect();
     let mut bytes = Vec::with_capacity(column.row_size());
-    for item in plain.split(',') {
-        bytes.extend(parse_item(&column.dtype, item.trim())?);
+    for item in elements(text) {
+        bytes.extend(parse_item(&column.dtype, &item)?);
     }
     if bytes.len() == column.row_size() {
         return Ok(bytes);
     }
     let shape = &column.row_shape;
     Err(superchunk::Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
+}
+
+/// The elements of nested lists: JSON, or numbers that JSON does not have.
+fn elements(text: &str) -> Vec<String> {
+    fn collect(value: &Json, into: &mut Vec<String>) {
+        match value {
+            Json::Array(items) => items.iter().for_each(|item| collect(item, into)),
+            other => into.push(cell(Some(other))),
+        }
+    }
+    let mut elements = Vec::new();
+    match Json::parse(text) {
+        Ok(list) => collect(&list, &mut elements),
+        Err(_) => {
+            let plain: String = text.chars().filter(|c| !matches!(c, '[' | ']')).collect();
+            elements.extend(plain.split(',').map(|element| element.trim().to_owned()));
+        }
+    }
+    elements
 }
 
 fn next_object(lines: &mut dyn BufRead, name: &str, row: u64) -> Outcome<Option<Json>> {
@@ -171,7 +189,10 @@ fn cell(value: Option<&Json>) -> String {
     match value {
         None | Some(Json::Null) => String::new(),
         Some(Json::Str(text)) => text.clone(),
-        Some(other) => other.to_text(JsonStyle::Compact),
+        Some(other) => match other.get("$float") {
+            Some(Json::Str(text)) => text.clone(),
+            _ => other.to_text(JsonStyle::Compact),
+        },
     }
 }
 

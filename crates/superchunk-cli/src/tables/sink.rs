@@ -8,6 +8,7 @@ use superchunk::table::Column;
 use superchunk::{CompressOptions, ErrorKind, FrameOptions, Json, NdArray, NdOptions, bcolz, blsk};
 
 use super::attributes::blsk_attribute;
+use super::manifest;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -124,7 +125,7 @@ impl Sink {
         let mut frames = Vec::new();
         for column in &schema.columns {
             let place = match is_folder {
-                true => path.join(format!("{}.b2nd", column.name)),
+                true => manifest::place(path, &column.name),
                 false => path.to_owned(),
             };
             if let Some(group) = place.parent().filter(|_| column.name.contains('/')) {
@@ -139,6 +140,9 @@ impl Sink {
             let frame = encoding.fresh(column.dtype.item_size(), context)?;
             let options = NdOptions::new(frame).with_chunks(&chunk);
             frames.push(NdArray::create(place, &shape, &column.dtype, &options)?);
+        }
+        if is_folder {
+            manifest::write(path, &schema.columns)?;
         }
         Ok(Self::Frames(frames))
     }

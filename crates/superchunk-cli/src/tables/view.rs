@@ -4,10 +4,10 @@
 //! and products are decimal roundings of the exact result, so that 12345/1000 is shown as 12.345.
 
 use superchunk::table::{Column, ColumnData};
-use superchunk::{DKind, DType};
+use superchunk::{DKind, DType, Value};
 
 use crate::failure::{Failure, Outcome};
-use crate::values::parse_dtype;
+use crate::values::{Escape, csv_text, parse_dtype};
 
 /// A column to be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,15 +72,41 @@ impl ColumnView {
         column.row_shape.is_empty() && matches!(kind, DKind::Int | DKind::Uint | DKind::Float)
     }
 
-    /// A row as text.
+    /// A row as JSON.
+    pub(crate) fn json(&self, data: &ColumnData, row: usize) -> String {
+        match &self.change {
+            Change::None => data.row_to_json(row).unwrap_or_default(),
+            Change::As(dtype) => self.changed(data, row, dtype, |item| dtype.to_json(item, &[])),
+            Change::Divide(_) | Change::Multiply(_) => {
+                let text = self.text(data, row);
+                let value = text.parse::<f64>().unwrap_or(f64::NAN);
+                if value.is_finite() { text } else { Value::from(value).to_json() }
+            }
+        }
+    }
+
+    /// A row as a cell of CSV.
+    pub(crate) fn csv(
+        &self,
+        data: &ColumnData,
+        row: usize,
+        escape: Escape,
+    ) -> superchunk::Result<String> {
+        match &self.change {
+            Change::None => {
+                let bytes = data.row(row).unwrap_or_default();
+                csv_text(data.dtype(), bytes, data.row_shape(), escape)
+            }
+            _ => Ok(self.text(data, row)),
+        }
+    }
+
+    /// A row as text for people.
     pub(crate) fn text(&self, data: &ColumnData, row: usize) -> String {
         let plain = || data.format_row(row).unwrap_or_default();
         match &self.change {
             Change::None => plain(),
-            Change::As(dtype) => {
-                let wide = data.row(row).map(|item| widened(data.dtype(), item, dtype.item_size()));
-                wide.map_or_else(String::new, |item| dtype.format_item(&item))
-            }
+            Change::As(dtype) => self.changed(data, row, dtype, |item| dtype.format_item(item)),
             Change::Divide(by) => {
                 plain().parse::<f64>().map_or_else(|_| plain(), |v| shown(v / by))
             }
@@ -88,6 +114,18 @@ impl ColumnView {
                 plain().parse::<f64>().map_or_else(|_| plain(), |v| shown(v * by))
             }
         }
+    }
+
+    /// A row as an item of another type.
+    fn changed(
+        &self,
+        data: &ColumnData,
+        row: usize,
+        dtype: &DType,
+        text: impl Fn(&[u8]) -> String,
+    ) -> String {
+        let wide = data.row(row).map(|item| widened(data.dtype(), item, dtype.item_size()));
+        wide.map_or_else(String::new, |item| text(&item))
     }
 }
 

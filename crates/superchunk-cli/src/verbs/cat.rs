@@ -15,7 +15,7 @@ use crate::picture;
 use crate::span::Span;
 use crate::tables::{self, Rows, TableForm, Totals, Wanted};
 use crate::target::Target;
-use crate::values::{Form, Printer, guess, parse_dtype};
+use crate::values::{Escape, Form, Printer, guess, parse_dtype};
 
 const CAT_EXAMPLES: &str = "\
 Examples:
@@ -83,6 +83,9 @@ struct ViewArgs {
     /// table, csv, json, jsonl, raw, hex; of tables also md
     #[arg(long, value_name = "FORM", hide_possible_values = true)]
     format: Option<Form>,
+    /// In CSV, write bytes that are no text as \xff, and a backslash as two
+    #[arg(long)]
+    escape: bool,
 }
 
 pub(crate) fn run(args: &CatArgs, context: &Context) -> Outcome {
@@ -129,13 +132,14 @@ fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context)
     if form == Form::Raw {
         drop(output::binary()?);
     }
-    let row = match (&input.content, &input.slice) {
-        (Content::Array(array), slice) => array.shape_of(slice.as_deref())?.last().copied(),
+    let shape = match (&input.content, &input.slice) {
+        (Content::Array(array), slice) => Some(array.shape_of(slice.as_deref())?),
         _ => None,
     };
     let size = dtype.item_size().max(1) as u64;
     let limit = most.map(|most| most.saturating_mul(size));
-    let mut printer = Printer::new(output::text(), dtype, form, row);
+    let escape = Escape::of(view.escape);
+    let mut printer = Printer::new(output::text(), dtype, form, escape, shape);
     let shown = pieces(&input, size, limit, &mut |bytes| printer.put(bytes));
     match shown {
         Ok(()) => printer.finish(),
@@ -156,7 +160,7 @@ fn show_rows(
         slice: location.slice.as_deref(),
         most,
     };
-    let form = TableForm::of(view.format, context.json())?;
+    let form = TableForm::of(view.format, context.json(), Escape::of(view.escape))?;
     let totals = Totals { measures: view.agg.as_deref(), by: view.by.as_deref() };
     if totals.measures.is_some() || totals.by.is_some() {
         return tables::show_totals(rows, totals, wanted, form, context);

@@ -23,6 +23,7 @@ use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
 use crate::tables::{self, Made, Request, Rows, TextForm};
 use crate::target::Target;
+use crate::values::Escape;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,6 +80,12 @@ pub(crate) struct ConvertArgs {
     /// Type of a column that comes as text; else its cells tell
     #[arg(long, value_name = "COLUMN=TYPE")]
     dtype: Vec<String>,
+    /// In CSV, write bytes that are no text as \xff, and a backslash as two
+    #[arg(long)]
+    escape: bool,
+    /// Put a column `a/b` of text into a table `a` inside of the table
+    #[arg(long)]
+    nested: bool,
     /// Overwrite
     #[arg(short, long)]
     force: bool,
@@ -225,8 +232,14 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
             .with_help("`cat PATH@10:20 --format csv` shows some"));
     }
     let target = Target::parse(&args.output);
-    let request =
-        Request { made, dtypes: &args.dtype, encoding: &args.encoding, force: args.force };
+    let request = Request {
+        made,
+        dtypes: &args.dtype,
+        escape: Escape::of(args.escape),
+        is_nested: args.nested,
+        encoding: &args.encoding,
+        force: args.force,
+    };
     let nbytes = tables::convert(location, &target, &request, context)?;
     report(&location.name(), nbytes, &target, context)
 }

@@ -29,6 +29,7 @@ mod salvage;
 mod shell;
 mod table_changes;
 mod tables;
+mod text_values;
 mod tune;
 mod unpack;
 mod varlen;

@@ -43,21 +43,17 @@ fn tables_go_around_all_formats_and_come_back() {
     for step in steps {
         shell.run(&format!("convert {step}")).succeeds();
     }
-    // Columns of a folder are in the order of their names.
-    let said = shell.run("cat last.bcolz --cols day,name,close,volume,up --format csv");
+    let said = shell.run("cat last.bcolz --cols day,name,close,volume,up --format csv").succeeds();
     assert_eq!(
-        said.succeeds().text(),
+        said.text(),
         CSV.replace(",,", ",nan,").replace("true", "True").replace("false", "False")
     );
     shell.run("convert last.bcolz last.csv").succeeds();
     let text = String::from_utf8(shell.read("last.csv")).unwrap();
-    assert!(
-        text.starts_with("close,day,name,up,volume\n1.5,2024-02-28,ab,True,10\nnan,"),
-        "{text}"
-    );
+    assert_eq!(text, said.text(), "a folder of columns keeps their order");
     shell.run("cat columns/volume.b2nd --format csv").is("10\n-20\n30\n", "", 0);
     let table = LegacyPeer::spawn().bcolz_read_table(&shell.path("last.bcolz")).unwrap();
-    assert_eq!(table.columns[4], bytes_of(&[10i64, -20, 30], |v| v.to_le_bytes()));
+    assert_eq!(table.columns[3], bytes_of(&[10i64, -20, 30], |v| v.to_le_bytes()));
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn every_form_shows_the_same_rows() {
         said.is(if form == "table" { &wide } else { expected }, "", 0);
     }
     let said = shell.run("cat quotes.bcolz@-1 --cols close --json").succeeds();
-    assert_eq!(said.text(), "[{\"close\": \"nan\"}]\n");
+    assert_eq!(said.text(), "[{\"close\": {\"$float\": \"nan\"}}]\n");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! ```
 
 mod element;
+mod exact;
 mod literal;
 mod parse;
 mod print;

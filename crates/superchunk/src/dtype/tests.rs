@@ -123,7 +123,7 @@ fn items_become_text() {
     assert_eq!(text("<f8", &f64::NAN.to_le_bytes()), "nan");
     assert_eq!(text("<f2", &0x3c00u16.to_le_bytes()), "1.0");
     assert_eq!(text("<f2", &0xc000u16.to_le_bytes()), "-2.0");
-    assert_eq!(text("<f2", &1u16.to_le_bytes()), "5.960464477539063e-8");
+    assert_eq!(text("<f2", &1u16.to_le_bytes()), "6e-8");
     assert_eq!(text("|S5", b"abc\0\0"), "abc");
     assert_eq!(text("|S2", b"\x1b["), "\\u{1b}[");
     assert_eq!(text(">U2", &[0, 0, 0, b'h', 0, 0, 3, 0xb1]), "hα");
@@ -153,4 +153,52 @@ fn moments_are_those_of_the_calendar() {
     assert_eq!(moment("ns", i64::MIN), "NaT");
     let delta = DType::parse("<m8[ms]").unwrap();
     assert_eq!(delta.format_item(&90i64.to_le_bytes()), "90 milliseconds");
+}
+
+#[test]
+fn halves_have_the_digits_that_numpy_prints() {
+    let half = DType::parse("<f2").unwrap();
+    let cases: [(u16, &str); 8] = [
+        (0x2e66, "0.1"),
+        (0x3555, "0.3333"),
+        (0x7bff, "65500.0"),
+        (0x0400, "6.104e-5"),
+        (0x8000, "-0.0"),
+        (0xc248, "-3.14"),
+        (0x3c01, "1.001"),
+        (0xfc00, "-inf"),
+    ];
+    for (bits, text) in cases {
+        assert_eq!(half.format_item(&bits.to_le_bytes()), text, "{bits:#x}");
+    }
+}
+
+#[test]
+fn json_has_nested_lists_and_an_object_for_what_it_does_not_have() {
+    let json = |dtype: &str, bytes: &[u8], shape: &[usize]| {
+        DType::parse(dtype).unwrap().to_json(bytes, shape)
+    };
+    assert_eq!(json("|i1", &[1, 2, 3, 4, 5, 6], &[2, 3]), "[[1, 2, 3], [4, 5, 6]]");
+    assert_eq!(json("|i1", &[], &[2, 0]), "[[], []]");
+    assert_eq!(json("<f4", &0.1f32.to_le_bytes(), &[]), "0.1");
+    assert_eq!(json(">f8", &f64::NEG_INFINITY.to_be_bytes(), &[]), r#"{"$float": "-inf"}"#);
+    let complex: Vec<u8> = [0.5f32, f32::NAN].iter().flat_map(|part| part.to_le_bytes()).collect();
+    assert_eq!(json("<c8", &complex, &[]), r#"{"$complex": [0.5, {"$float": "nan"}]}"#);
+    assert_eq!(json("|S4", b"a\n\\", &[]), r#""a\n\\""#);
+    assert_eq!(json("|V2", &[0, 255], &[]), r#"{"$bin": "00ff"}"#);
+    assert_eq!(json("<U1", &0xd800u32.to_le_bytes(), &[]), r#"{"$bin": "00d80000"}"#);
+    let structure = "[('a', '|i1'), ('b', '|b1', (2,))]";
+    assert_eq!(json(structure, &[7, 1, 0], &[]), r#"{"a": 7, "b": [true, false]}"#);
+}
+
+#[test]
+fn text_is_exact_or_refused() {
+    let text = |dtype: &str, bytes: &[u8], shape: &[usize]| {
+        DType::parse(dtype).unwrap().to_text(bytes, shape)
+    };
+    assert_eq!(text("|S5", b"a\n\\\0", &[]).unwrap(), "a\n\\");
+    assert_eq!(text("|S1", b"ab", &[2]).unwrap(), r#"["a", "b"]"#);
+    assert_eq!(text("|u1", &[1, 2], &[2]).unwrap(), "[1, 2]");
+    let error = text("|S2", &[0xff, b'a'], &[]).unwrap_err();
+    assert!(error.to_string().contains(r#"{"$bin": "ff61"} is no text"#), "{error}");
 }

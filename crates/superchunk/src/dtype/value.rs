@@ -17,18 +17,17 @@ impl DType {
             DKind::Uint => self.number(&item).to_string(),
             DKind::Float => float(self.number(&item), self.item_size),
             DKind::Complex => {
-                let half = self.item_size / 2;
-                let (real, imaginary) = item.split_at_checked(half).unwrap_or_default();
-                let (real, imaginary) = (self.number(real), self.number(imaginary));
-                let (real, imaginary) = (float(real, half), float(imaginary, half));
+                let (real, imaginary) = self.complex_parts(&item);
                 let plus = if imaginary.starts_with('-') { "" } else { "+" };
                 format!("({real}{plus}{imaginary}j)")
             }
             DKind::Bytes => {
-                let len = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-                printable(&String::from_utf8_lossy(item.get(..len).unwrap_or_default()))
+                let text = self.text(&item);
+                printable(
+                    &text.unwrap_or_else(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+                )
             }
-            DKind::Unicode => printable(&self.unicode(&item)),
+            DKind::Unicode => printable(&self.text(&item).unwrap_or_else(|_| self.lossy(&item))),
             DKind::Datetime { unit } => {
                 self.time(&item).map_or("NaT".to_owned(), |count| unit.moment(count))
             }
@@ -46,8 +45,15 @@ impl DType {
         }
     }
 
+    /// The texts of the two parts of a complex number.
+    pub(super) fn complex_parts(&self, item: &[u8]) -> (String, String) {
+        let half = self.item_size / 2;
+        let (real, imaginary) = item.split_at_checked(half).unwrap_or_default();
+        (float(self.number(real), half), float(self.number(imaginary), half))
+    }
+
     /// Up to 16 bytes as an integer.
-    fn number(&self, bytes: &[u8]) -> u128 {
+    pub(super) fn number(&self, bytes: &[u8]) -> u128 {
         let join = |value: u128, byte: &u8| value << 8 | u128::from(*byte);
         match self.order {
             ByteOrder::Big => bytes.iter().fold(0, join),
@@ -60,7 +66,8 @@ impl DType {
         count.filter(|count| *count != i64::MIN)
     }
 
-    fn unicode(&self, item: &[u8]) -> String {
+    /// Letters, those that are none replaced.
+    fn lossy(&self, item: &[u8]) -> String {
         let letters = item.chunks_exact(4).map(|letter| {
             let code = u32::try_from(self.number(letter)).unwrap_or(0);
             char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
@@ -95,7 +102,7 @@ fn signed(value: u128, size: usize) -> i128 {
 fn float(bits: u128, size: usize) -> String {
     let low = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);
     let text = match size {
-        2 => short(&f64::from(half(u16::try_from(bits).unwrap_or(0)))),
+        2 => short_half(u16::try_from(bits).unwrap_or(0)),
         4 => short(&f32::from_bits(u32::try_from(bits).unwrap_or(0))),
         8 => short(&f64::from_bits(low(bits))),
         _ => return format!("0x{bits:0width$x}", width = 2 * size),
@@ -106,6 +113,24 @@ fn float(bits: u128, size: usize) -> String {
 /// The shortest digits that read back as the same value.
 fn short(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
+}
+
+/// The same for 16 bits: the fewest digits that are closer to it than to its neighbours.
+fn short_half(bits: u16) -> String {
+    /// What the largest value would be followed by.
+    const BEYOND: f64 = 65_536.0;
+    let exact = f64::from(half(bits));
+    if !exact.is_finite() {
+        return short(&exact);
+    }
+    let magnitude = bits & 0x7fff;
+    let next = Some(f64::from(half(magnitude + 1))).filter(|next| next.is_finite());
+    let (above, value) = (next.unwrap_or(BEYOND), exact.abs());
+    let below = magnitude.checked_sub(1).map_or(-above, |bits| f64::from(half(bits)));
+    let is_closest = |text: &f64| 2.0 * text > below + value && 2.0 * text < above + value;
+    let digits = (0..6).filter_map(|digits| format!("{value:.digits$e}").parse().ok());
+    let found = digits.into_iter().find(is_closest).unwrap_or(value);
+    short(&found.copysign(exact))
 }
 
 /// A 16-bit float, exactly.

@@ -107,7 +107,8 @@ fn letters(dtype: &DType, text: &str) -> Option<Vec<u8>> {
         (_, ByteOrder::Big) => text.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect(),
         _ => text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(),
     };
-    let fits = bytes.len() <= dtype.item_size();
+    // Zeros fill a text up: one that ends with some would come back without them.
+    let fits = bytes.len() <= dtype.item_size() && !text.ends_with('\0');
     bytes.resize(dtype.item_size(), 0);
     fits.then_some(bytes)
 }

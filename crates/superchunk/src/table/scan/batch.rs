@@ -166,6 +166,12 @@ impl ColumnData {
         Some(format!("[{}]", items.collect::<Vec<_>>().join(", ")))
     }
 
+    /// One row as JSON ([`DType::to_json`]).
+    #[must_use]
+    pub fn row_to_json(&self, index: usize) -> Option<String> {
+        Some(self.column.dtype.to_json(self.row(index)?, &self.column.row_shape))
+    }
+
     /// The values as numbers of this machine; they must be of that kind and size.
     pub fn values<T: Element>(&self) -> Result<Vec<T>> {
         let (found, wanted) = (&self.column.dtype, DType::of::<T>());

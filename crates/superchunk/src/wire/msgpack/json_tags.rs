@@ -9,6 +9,14 @@ pub(super) fn meaning(tag: &str, content: &Value) -> Option<Value> {
     if tag == "$bin" {
         return content.as_str().and_then(bytes_of_hex).map(Value::Bin);
     }
+    if tag == "$float" {
+        return match content.as_str()? {
+            "nan" => Some(Value::Float(f64::NAN)),
+            "inf" => Some(Value::Float(f64::INFINITY)),
+            "-inf" => Some(Value::Float(f64::NEG_INFINITY)),
+            _ => None,
+        };
+    }
     let Value::Array(items) = content else { return None };
     match (tag, items.as_slice()) {
         ("$tuple", items) => Some(Value::Tuple(items.to_vec())),
@@ -36,12 +44,6 @@ fn pair(value: &Value) -> Option<(Value, Value)> {
 fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Float(value) => Some(*value),
-        Value::Str(name) => match name.as_str() {
-            "NaN" => Some(f64::NAN),
-            "Infinity" => Some(f64::INFINITY),
-            "-Infinity" => Some(f64::NEG_INFINITY),
-            _ => None,
-        },
         _ => None,
     }
 }
@@ -63,6 +65,8 @@ mod tests {
             r#"{"$bin": 1}"#,
             r#"{"$bin": "0"}"#,
             r#"{"$bin": "0g"}"#,
+            r#"{"$float": "1.5"}"#,
+            r#"{"$float": 1.5}"#,
             r#"{"$complex": [1.0]}"#,
             r#"{"$complex": [1, 2]}"#,
             r#"{"$ext": [128, ""]}"#,
@@ -91,6 +95,8 @@ mod tests {
             Value::Map(vec![("$bin".into(), "00".into())]),
             Value::Map(vec![("$bin".into(), "00".into()), ("x".into(), 1e-300f64.into())]),
             f64::MAX.into(),
+            f64::NEG_INFINITY.into(),
+            Value::Map(vec![(Value::Float(f64::INFINITY), Value::Int(1))]),
             (1u64 << 63).into(),
             "\u{7f}\u{2028}\u{10ffff}".into(),
         ]);

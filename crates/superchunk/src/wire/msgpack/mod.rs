@@ -122,12 +122,12 @@ impl Value {
     /// |---|---|
     /// | bytes | `{"$bin": "00ff"}` |
     /// | tuple, set | `{"$tuple": [1, 2]}`, `{"$set": [1, 2]}` |
+    /// | NaN, infinities | `{"$float": "nan"}`, `{"$float": "inf"}`, `{"$float": "-inf"}` |
     /// | complex number | `{"$complex": [1.0, 0.5]}` |
     /// | extension | `{"$ext": [42, "00ff"]}` |
     /// | map whose keys are not all text and distinct, or that looks like one of these | `{"$map": [[1, "one"]]}` |
     ///
-    /// NaN and the infinities are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`, as keys, too. All else
-    /// [`from_json`](Value::from_json) restores as it was.
+    /// [`from_json`](Value::from_json) restores all of it as it was.
     #[must_use]
     pub fn to_json(&self) -> String {
         json_print::print(self)

@@ -1,0 +1,227 @@
+//! Values as text that other programs read: nothing is changed on the way out, nor on the way back.
+
+use superchunk_testkit::legacy_peer::LegacyPeer;
+use superchunk_testkit::rng::Rng;
+
+use crate::shell::Shell;
+
+/// A table whose text cells have what CSV and JSON must quote or escape.
+const AWKWARD: &str =
+    "id,note\n1,\"a\nb\"\n2,a\\nb\n3,\"say \"\"hi\"\", twice\"\n4,\\\n5, \n6,\n7,\"\r\"\n8,\u{1}\n";
+
+fn with_awkward_table() -> Shell {
+    let shell = Shell::new();
+    shell.write("notes.csv", AWKWARD.as_bytes());
+    shell.run("convert notes.csv notes.bcolz -q").is("", "", 0);
+    shell
+}
+
+#[test]
+fn text_is_exported_as_it_is_stored() {
+    let shell = with_awkward_table();
+    assert_eq!(shell.run("cat notes.bcolz --format csv").text(), AWKWARD);
+    let lines = shell.run("cat notes.bcolz --format jsonl");
+    let lines: Vec<&str> = lines.text().lines().collect();
+    assert_eq!(lines[0], r#"{"id": 1, "note": "a\nb"}"#);
+    assert_eq!(lines[1], r#"{"id": 2, "note": "a\\nb"}"#);
+    assert_eq!(lines[7], r#"{"id": 8, "note": "\u0001"}"#);
+    let json = shell.run("cat notes.bcolz --json").json();
+    let note = |row: usize| {
+        let row = json.as_slice().unwrap()[row].get("note").unwrap();
+        row.as_str().unwrap().to_owned()
+    };
+    assert_eq!((note(0).as_str(), note(1).as_str(), note(3).as_str()), ("a\nb", "a\\nb", "\\"));
+    // Only people see the escape.
+    assert!(shell.run("cat notes.bcolz").text().contains(" 1  a\\nb\n"));
+}
+
+#[test]
+fn csv_to_a_table_and_back_is_the_identity() {
+    let shell = with_awkward_table();
+    for made in ["again.bcolz", "again.blsk", "again --to columns"] {
+        let name = made.split(' ').next().unwrap();
+        shell.run(&format!("convert notes.bcolz {made} -f -q")).is("", "", 0);
+        shell.run(&format!("convert {name} back.csv --to csv -f -q")).is("", "", 0);
+        assert_eq!(String::from_utf8(shell.read("back.csv")).unwrap(), AWKWARD, "{made}");
+    }
+    // A table of one column, with an empty cell.
+    shell.write("one.csv", b"name\nx\n\"\"\ny\n");
+    shell.run("convert one.csv one.bcolz -q").is("", "", 0);
+    shell.run("cat one.bcolz --format csv").is("name\nx\n\"\"\ny\n", "", 0);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_told_from_text() {
+    let (shell, mut peer) = (Shell::new(), LegacyPeer::spawn());
+    let columns: [(&str, &str, &[u8]); 1] = [("who", "|S3", b"ab\0\xff\\\0ok\0")];
+    peer.bcolz_make_table(&shell.path("bytes.bcolz"), 4, &columns).unwrap();
+    let lines = "{\"who\": \"ab\"}\n{\"who\": {\"$bin\": \"ff5c\"}}\n{\"who\": \"ok\"}\n";
+    shell.run("cat bytes.bcolz --format jsonl").is(lines, "", 0);
+    for line in ["cat bytes.bcolz --format csv", "convert bytes.bcolz out.csv"] {
+        let said = shell.run(line);
+        assert_eq!(said.code, Some(1), "{line}");
+        for part in ["row 1", "column `who`", "--escape"] {
+            assert!(said.stderr.contains(part), "{line}: {}", said.stderr);
+        }
+    }
+    assert!(!shell.path("out.csv").exists());
+    let escaped = "who\nab\n\\xff\\\\\nok\n";
+    shell.run("cat bytes.bcolz --format csv --escape").is(escaped, "", 0);
+    shell.run("convert bytes.bcolz out.csv --escape -q").is("", "", 0);
+    assert_eq!(shell.read("out.csv"), escaped.as_bytes());
+    // The same for arrays.
+    shell.write("names", b"ab\0\xff\\\0");
+    shell.run("pack names --dtype |S3 -o names.b2nd -q").is("", "", 0);
+    shell.run("cat names.b2nd --format json").is("[\"ab\", {\"$bin\": \"ff5c\"}]\n", "", 0);
+    assert_eq!(shell.run("cat names.b2nd --format csv").code, Some(1));
+}
+
+#[test]
+fn json_of_arrays_has_nested_lists_and_objects_for_what_it_does_not_have() {
+    let shell = Shell::new();
+    shell.write("numbers", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    shell.run("pack numbers --dtype |u1 --shape 2,3,2 -o cube.b2nd -q").is("", "", 0);
+    let nested = "[[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 10], [11, 12]]]\n";
+    shell.run("cat cube.b2nd --json").is(nested, "", 0);
+    shell.run("cat cube.b2nd@1,:,0 --json").is("[7, 9, 11]\n", "", 0);
+    shell.run("cat cube.b2nd@1,1,1 --json").is("10\n", "", 0);
+    let halves: Vec<u8> =
+        [f32::NAN, 0.1, f32::INFINITY].iter().flat_map(|v| v.to_le_bytes()).collect();
+    shell.write("floats", &halves);
+    shell.run("pack floats --dtype <f4 -o floats.b2nd -q").is("", "", 0);
+    let floats = "[{\"$float\": \"nan\"}, 0.1, {\"$float\": \"inf\"}]\n";
+    shell.run("cat floats.b2nd --json").is(floats, "", 0);
+}
+
+#[test]
+fn digits_that_are_no_number_stay_text() {
+    let shell = Shell::new();
+    let csv = "zip,phone,amount\n01234,+49123,1\n10115,49,-0.5\n";
+    shell.write("people.csv", csv.as_bytes());
+    shell.run("convert people.csv people.bcolz -q").is("", "", 0);
+    shell.run("cat people.bcolz --format csv").is(
+        "zip,phone,amount\n01234,+49123,1.0\n10115,49,-0.5\n",
+        "",
+        0,
+    );
+    let first = "{\"zip\": \"01234\", \"phone\": \"+49123\", \"amount\": 1.0}\n";
+    shell.run("head -n 1 people.bcolz --format jsonl").is(first, "", 0);
+}
+
+#[test]
+fn a_name_with_a_slash_makes_tables_inside_of_each_other_only_on_request() {
+    let shell = Shell::new();
+    shell.write("sides.csv", b"id,left/x,left/y\n1,2,3\n");
+    for made in ["sides.bcolz", "sides.blsk", "sides --to columns"] {
+        let said = shell.run(&format!("convert sides.csv {made}"));
+        assert_eq!(said.code, Some(2), "{made}: {}", said.stderr);
+        assert!(
+            said.stderr.contains("`left/x`") && said.stderr.contains("--nested"),
+            "{}",
+            said.stderr
+        );
+        assert_eq!(shell.names(), ["sides.csv"]);
+    }
+    for made in ["sides.bcolz", "sides.blsk", "sides --to columns"] {
+        let name = made.split(' ').next().unwrap();
+        shell.run(&format!("convert sides.csv {made} --nested -q")).is("", "", 0);
+        shell.run(&format!("convert {name} back.csv --to csv --nested -f -q")).is("", "", 0);
+        assert_eq!(shell.read("back.csv"), b"id,left/x,left/y\n1,2,3\n", "{made}");
+    }
+}
+
+#[test]
+fn a_folder_of_columns_keeps_their_order() {
+    let shell = Shell::new();
+    shell.write("t.csv", b"zebra,ant,mole\n1,2,3\n");
+    shell.run("convert t.csv t.bcolz -q").is("", "", 0);
+    shell.run("convert t.bcolz cols --to columns -q").is("", "", 0);
+    shell.run("convert cols back.bcolz -q").is("", "", 0);
+    shell.run("cat back.bcolz --format csv").is("zebra,ant,mole\n1,2,3\n", "", 0);
+    // Without the list they come by name; what the list does not have comes last.
+    std::fs::remove_file(shell.path("cols/columns.json")).unwrap();
+    shell.run("convert cols again.bcolz -q").is("", "", 0);
+    shell.run("head -n 1 again.bcolz --format csv").is("ant,mole,zebra\n2,3,1\n", "", 0);
+    shell.write("cols/columns.json", b"[\"../t\"]");
+    assert_eq!(shell.run("convert cols no.bcolz").code, Some(3));
+}
+
+/// A column by its cells, each with the text that it has in CSV.
+fn random_column(kind: usize, rows: usize, rng: &mut Rng) -> Vec<String> {
+    let pick = |texts: &[&str], rng: &mut Rng| texts[rng.index(texts.len())].to_owned();
+    let cell = |row: usize, rng: &mut Rng| match kind {
+        0 => pick(&["-9223372036854775808", "9223372036854775807", "0", "-1"], rng),
+        1 if row == 0 => u64::MAX.to_string(),
+        1 => rng.next_u64().to_string(),
+        2 if row == 0 => "nan".to_owned(),
+        2 => format!("{:?}", f64::from_bits(rng.next_u64() & !(1 << 62))),
+        3 => pick(&["True", "False"], rng),
+        4 if row == 0 => "NaT".to_owned(),
+        4 => pick(&["1969-12-31", "2024-02-29", "9999-12-31", "NaT"], rng),
+        5 if row == 0 => "2024-02-29T23:59:59".to_owned(),
+        5 => pick(&["1969-07-20T20:17:40", "1970-01-01T00:00:00"], rng),
+        // Text; the first cell says that the column is no number.
+        _ if row == 0 => "x".to_owned(),
+        _ => {
+            let letters: [char; 16] = [
+                'a',
+                '1',
+                ' ',
+                ',',
+                '"',
+                '\'',
+                '\n',
+                '\r',
+                '\t',
+                '\\',
+                '\u{1}',
+                '\u{7f}',
+                'é',
+                '漢',
+                '\u{1f600}',
+                ';',
+            ];
+            (0..rng.index(6)).map(|_| letters[rng.index(letters.len())]).collect()
+        }
+    };
+    (0..rows).map(|row| cell(row, rng)).collect()
+}
+
+fn quoted(cell: &str) -> String {
+    match cell.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
+    }
+}
+
+#[test]
+fn random_tables_come_back_from_every_format() {
+    let mut rng = Rng::new(30);
+    for round in 0..12 {
+        let shell = Shell::new();
+        let rows = 1 + rng.index(40);
+        let columns: Vec<Vec<String>> =
+            (0..8).map(|kind| random_column(kind, rows, &mut rng)).collect();
+        let mut csv = "a,b,c,d,e,f,g,h\n".to_owned();
+        for row in 0..rows {
+            let cells: Vec<String> = columns.iter().map(|column| quoted(&column[row])).collect();
+            csv.push_str(&(cells.join(",") + "\n"));
+        }
+        shell.write("t.csv", csv.as_bytes());
+        for made in ["t.bcolz", "t.blsk", "t.cols --to columns"] {
+            let name = made.split(' ').next().unwrap();
+            shell.run(&format!("convert t.csv {made} -q")).is("", "", 0);
+            shell.run(&format!("convert {name} back.csv --to csv -f -q")).is("", "", 0);
+            let back = String::from_utf8(shell.read("back.csv")).unwrap();
+            assert_eq!(back, csv, "round {round}, {made}");
+        }
+        let lines = shell.run("cat t.bcolz --format jsonl").stdout;
+        shell.write("t.jsonl", &lines);
+        shell.run("convert t.jsonl lines.bcolz -q").is("", "", 0);
+        assert_eq!(
+            shell.run("cat lines.bcolz --format csv").text(),
+            csv,
+            "round {round}, JSON lines"
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! Items for other programs: texts as they are stored, and JSON by one rule.
+
+use super::{DKind, DType};
+use crate::error::{Error, Result};
+use crate::wire::msgpack::Value;
+
+impl DType {
+    /// An array of items as JSON: nested lists by `shape`, which is empty for a single item.
+    ///
+    /// | item | JSON |
+    /// |---|---|
+    /// | truth value, integer, finite number | `true`, `-7`, `0.1` with the fewest digits that read back equal |
+    /// | NaN, infinity | `{"$float": "nan"}`, `{"$float": "-inf"}` |
+    /// | complex number | `{"$complex": [0.5, -1.0]}` |
+    /// | text, bytes that are UTF-8 | `"text"`, without the zeros that fill it up |
+    /// | other bytes | `{"$bin": "00ff"}` |
+    /// | moment, duration | `"2024-02-29"`, `"90 minutes"`, `"NaT"` |
+    /// | structure | `{"field": …}` |
+    ///
+    /// ```
+    /// use superchunk::DType;
+    ///
+    /// assert_eq!(DType::parse("<i2")?.to_json(&[1, 0, 2, 0], &[1, 2]), "[[1, 2]]");
+    /// assert_eq!(DType::parse("|S4")?.to_json(b"a\"b\0", &[]), r#""a\"b""#);
+    /// assert_eq!(DType::parse("|S2")?.to_json(&[0xff, 0], &[]), r#"{"$bin": "ff"}"#);
+    /// # Ok::<(), superchunk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn to_json(&self, bytes: &[u8], shape: &[usize]) -> String {
+        nested(bytes, shape, self.item_size, &|item| self.json_item(item))
+    }
+
+    /// An array of items as text that is read back equal: a text is as it is stored, lists of texts,
+    /// and structures, are JSON, and all else is as [`DType::format_item`] prints it.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) for bytes that are no text.
+    pub fn to_text(&self, bytes: &[u8], shape: &[usize]) -> Result<String> {
+        let is_text = matches!(self.kind, DKind::Bytes | DKind::Unicode);
+        match shape.is_empty() {
+            true if is_text => self.text(bytes).map_err(|_| {
+                Error::unsupported(format!("{} is no text", self.to_json(bytes, shape)))
+            }),
+            _ if is_text || self.kind == DKind::Struct => Ok(self.to_json(bytes, shape)),
+            _ => Ok(nested(bytes, shape, self.item_size, &|item| self.format_item(item))),
+        }
+    }
+
+    /// The text of an item, without the zeros behind it, or its bytes if they are none.
+    pub(super) fn text(&self, item: &[u8]) -> std::result::Result<String, Vec<u8>> {
+        let item = item.get(..self.item_size).unwrap_or(item);
+        let end = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        match self.kind {
+            DKind::Unicode => {
+                let letters = item.chunks_exact(4).map(|letter| {
+                    char::from_u32(u32::try_from(self.number(letter)).unwrap_or(u32::MAX))
+                });
+                let text = letters.collect::<Option<String>>().ok_or_else(|| item.to_vec())?;
+                Ok(text.trim_end_matches('\0').to_owned())
+            }
+            _ => String::from_utf8(item.get(..end).unwrap_or_default().to_vec())
+                .map_err(|error| error.into_bytes()),
+        }
+    }
+
+    fn json_item(&self, item: &[u8]) -> String {
+        let json = |value: Value| value.to_json();
+        match self.kind {
+            DKind::Bool => self.format_item(item).to_lowercase(),
+            DKind::Int | DKind::Uint => self.format_item(item),
+            DKind::Float => json_float(self.format_item(item)),
+            DKind::Complex => {
+                let (real, imaginary) = self.complex_parts(item);
+                format!("{{\"$complex\": [{}, {}]}}", json_float(real), json_float(imaginary))
+            }
+            DKind::Bytes | DKind::Unicode => self
+                .text(item)
+                .map_or_else(|bytes| json(Value::Bin(bytes)), |text| json(text.into())),
+            DKind::Datetime { .. } | DKind::Timedelta { .. } => json(self.format_item(item).into()),
+            DKind::Void => json(Value::Bin(item.to_vec())),
+            DKind::Struct => {
+                let fields = self.fields.iter().map(|field| {
+                    let bytes = item.get(field.offset..).unwrap_or_default();
+                    let value = field.dtype.to_json(bytes, &field.shape);
+                    format!("{}: {value}", json(field.name.as_str().into()))
+                });
+                format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+/// A number of JSON, which has no NaN and no infinity.
+fn json_float(text: String) -> String {
+    match text.parse::<f64>().is_ok_and(f64::is_finite) {
+        true => text,
+        false => format!("{{\"$float\": \"{text}\"}}"),
+    }
+}
+
+/// Items in nested lists.
+fn nested(bytes: &[u8], shape: &[usize], item: usize, text: &dyn Fn(&[u8]) -> String) -> String {
+    let Some((side, inner)) = shape.split_first() else {
+        return text(bytes.get(..item).unwrap_or(bytes));
+    };
+    let len = inner.iter().fold(item, |len, side| len.saturating_mul(*side));
+    let parts = (0..*side).map(|part| {
+        nested(bytes.get(part.saturating_mul(len)..).unwrap_or_default(), inner, item, text)
+    });
+    format!("[{}]", parts.collect::<Vec<_>>().join(", "))
+}
