@@ -9,6 +9,7 @@ mod blpk;
 mod context;
 mod encoding;
 mod failure;
+mod folders;
 mod input;
 mod interrupt;
 mod location;

@@ -135,6 +135,12 @@ impl Document {
         out.flush().map_err(Failure::stdout)
     }
 
+    /// The same as a part of another one.
+    pub(crate) fn into_part(self) -> Value {
+        let is_of_whole = |key: &Value| matches!(key.as_str(), Some("schema" | "command"));
+        Value::Map(self.0.into_iter().filter(|(key, _)| !is_of_whole(key)).collect())
+    }
+
     /// Writes it to stdout, on one line.
     pub(crate) fn print(self) -> Outcome {
         print(&format!("{}\n", Value::Map(self.0).to_json()))

@@ -1,13 +1,14 @@
 //! `ls`: one line for each file, by content.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
-use superchunk::{Value, detect};
+use superchunk::Value;
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::folders;
 use crate::input::Input;
 use crate::location::Location;
 use crate::names::human;
@@ -19,7 +20,8 @@ const EXAMPLES: &str = "\
 Examples:
   superchunk ls                    this folder
   superchunk ls data/*.b2nd
-  superchunk ls --all --json data";
+  superchunk ls -r --all --json data
+What cannot be read is listed with the reason, and the exit code is that of the first.";
 
 /// The options of `ls`.
 #[derive(Debug, Args)]
@@ -31,6 +33,9 @@ pub(crate) struct LsArgs {
     /// List files of no known format, too
     #[arg(short, long)]
     all: bool,
+    /// List folders inside of folders, too
+    #[arg(short, long)]
+    recursive: bool,
 }
 
 pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
@@ -39,29 +44,43 @@ pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
     let mut found = Vec::new();
     for path in given {
         let path = Path::new(path);
-        let is_plain_folder = path.is_dir() && detect::path(path).is_err();
         // What was named is listed in any case.
-        match is_plain_folder {
+        match folders::is_plain(path) {
             false => found.push((path.to_owned(), true)),
-            true => found.extend(entries(path)?.into_iter().map(|path| (path, args.all))),
+            true => {
+                let paths = folders::entries(path, args.recursive)?;
+                found.extend(paths.into_iter().map(|path| (path, args.all)));
+            }
         }
     }
-    let (mut table, mut list) = (heading(), Vec::new());
+    let (mut table, mut list, mut worst) = (heading(), Vec::new(), None);
     for (path, in_any_case) in found {
-        match look(&path, context) {
-            Ok(line) if line.is_raw && !in_any_case => {}
-            Ok(line) => {
-                table.row(line.cells);
-                list.push(line.entry);
+        let line = match look(&path, context) {
+            Ok(line) if line.is_raw && !in_any_case => continue,
+            Ok(line) => line,
+            Err(failure) => {
+                worst = worst.or(failure.exit());
+                unreadable(&path, &failure)
             }
-            Err(_) if !in_any_case => {}
-            Err(failure) => return Err(failure),
-        }
+        };
+        table.row(line.cells);
+        list.push(line.entry);
     }
     if context.json() {
-        return Document::new("ls").with("entries", list).print();
+        Document::new("ls").with("entries", list).print()?;
+    } else if !list.is_empty() {
+        output::print(&table.render())?;
     }
-    if list.is_empty() { Ok(()) } else { output::print(&table.render()) }
+    worst.map_or(Ok(()), |exit| Err(Failure::Quiet(exit)))
+}
+
+/// The line of what cannot be read: why.
+fn unreadable(path: &Path, failure: &Failure) -> Line {
+    let (path, words) = (path.display().to_string(), failure.words().unwrap_or_default());
+    let entry = object([("path", path.as_str().into()), ("error", words.as_str().into())]);
+    let nothing = || "-".to_owned();
+    let cells = ["?".to_owned(), nothing(), nothing(), nothing(), nothing(), words, path];
+    Line { is_raw: false, cells, entry }
 }
 
 /// What is told of one file or folder.
@@ -90,22 +109,6 @@ fn look(path: &Path, context: &Context) -> Outcome<Line> {
     let summary = Summary::of(&Input::open(&location, context)?)?;
     let is_raw = summary.format == "raw";
     Ok(Line { is_raw, cells: row(path, &summary), entry: entry(path, &summary) })
-}
-
-fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let failed = |error| Failure::io("list it", folder, error);
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let is_hidden =
-            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let is_data = path.is_file() || detect::path(&path).is_ok();
-        if is_data && !is_hidden {
-            paths.push(path.strip_prefix(".").unwrap_or(&path).to_owned());
-        }
-    }
-    paths.sort();
-    Ok(paths)
 }
 
 fn heading() -> Table {

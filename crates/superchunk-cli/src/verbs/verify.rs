@@ -10,6 +10,7 @@ use superchunk::verify::{self, Finding, Level, Options, Report, Sample, Verdict}
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::folders;
 use crate::input::{self, Input};
 use crate::location::Location;
 use crate::output::{self, Document, object};
@@ -19,7 +20,9 @@ const EXAMPLES: &str = "\
 Examples:
   superchunk verify big.b2frame
   superchunk verify --level checksums --sample 1% huge.b2nd
-  superchunk verify --json *.b2nd | jq .good
+  superchunk verify -r data                     what is not good, and how many are
+  superchunk verify --json big.b2nd | jq .good
+Of several, only those are shown that are not good, and all with -v.
 Exits with 3 when anything is damaged, with 4 when something could not be looked at.";
 
 /// The options of `verify`.
@@ -33,6 +36,10 @@ pub(crate) struct VerifyArgs {
     /// How far to look; each level takes in those before it
     #[arg(long, value_name = "LEVEL", value_enum, default_value = "all")]
     level: LevelArg,
+
+    /// Look at all files of folders, and of the folders inside of them
+    #[arg(short, long)]
+    recursive: bool,
 
     /// Look at this many chunks only (of each column), or at a share like 5%
     #[arg(long, value_name = "N|N%", value_parser = parse_sample)]
@@ -56,23 +63,123 @@ enum LevelArg {
 }
 
 pub(crate) fn run(args: &VerifyArgs, context: &Context) -> Outcome {
-    let (mut all_good, mut complete) = (true, true);
-    for given in &args.locations {
-        let location = Location::parse(given);
-        let report = look(&location, args, context)?;
-        all_good &= report.is_good();
-        complete &= report.is_complete();
-        if context.json() {
-            document(&report, &location.name()).print()?;
-        } else {
-            tell(&report, &location.name(), context)?;
-        }
+    let locations = locations(args)?;
+    let [location] = locations.as_slice() else { return many(&locations, args, context) };
+    let report = look(location, args, context)?;
+    if context.json() {
+        document(&report, &location.name()).print()?;
+    } else {
+        tell(&report, &location.name(), context)?;
     }
-    match (all_good, complete) {
+    match (report.is_good(), report.is_complete()) {
         (false, _) => Err(Failure::Quiet(Exit::Corrupt)),
         (true, false) => Err(Failure::Quiet(Exit::Unsupported)),
         (true, true) => Ok(()),
     }
+}
+
+/// What was named, and what is in the folders among it.
+fn locations(args: &VerifyArgs) -> Outcome<Vec<Location>> {
+    let mut locations = Vec::new();
+    for given in &args.locations {
+        let location = Location::parse(given);
+        match location.path.as_ref().filter(|path| folders::is_plain(path)) {
+            Some(folder) if args.recursive => {
+                let paths = folders::entries(folder, true)?;
+                locations.extend(paths.into_iter().map(|path| Location::whole(Some(path))));
+            }
+            Some(folder) => {
+                let words = format!("`{}` is a folder of files", folder.display());
+                return Err(Failure::said(Exit::Unsupported, words)
+                    .with_help("-r looks at all files in it"));
+            }
+            None => locations.push(location),
+        }
+    }
+    Ok(locations)
+}
+
+/// How many of several are good, and how many are not.
+#[derive(Default)]
+struct Tally {
+    good: u64,
+    /// Good, but without checksums for all of it.
+    unverified: u64,
+    damaged: u64,
+    /// Not looked at, or not all of it.
+    unread: u64,
+}
+
+impl Tally {
+    /// Counts a report; returns whether it is worth a word.
+    fn count(&mut self, report: &Report) -> bool {
+        let is_unverified = report.levels.iter().any(|level| level.unverified > 0);
+        let place = match (report.is_good(), report.is_complete()) {
+            (false, _) => &mut self.damaged,
+            (true, false) => &mut self.unread,
+            (true, true) if is_unverified => &mut self.unverified,
+            (true, true) => &mut self.good,
+        };
+        *place += 1;
+        !(report.is_good() && report.is_complete())
+    }
+}
+
+/// Looks at several: shows what is not good, and how many are.
+fn many(locations: &[Location], args: &VerifyArgs, context: &Context) -> Outcome {
+    let (mut tally, mut documents, mut failed) = (Tally::default(), Vec::new(), None);
+    for location in locations {
+        let name = location.name();
+        match look(location, args, context) {
+            Ok(report) => {
+                let is_told = tally.count(&report) || context.is_verbose();
+                if context.json() {
+                    documents.push(document(&report, &name).into_part());
+                } else if is_told {
+                    tell(&report, &name, context)?;
+                }
+            }
+            Err(failure) => {
+                tally.unread += 1;
+                failed = failed.or(failure.exit());
+                let words = failure.words().unwrap_or_default();
+                documents.push(object([
+                    ("path", name.as_str().into()),
+                    ("error", words.as_str().into()),
+                ]));
+                if !context.json() {
+                    output::print(&format!("{name}: not looked at: {words}\n"))?;
+                }
+            }
+        }
+    }
+    sum_up(&tally, documents, context)?;
+    match (tally.damaged, tally.unread) {
+        (0, 0) => Ok(()),
+        (0, _) => Err(Failure::Quiet(failed.unwrap_or(Exit::Unsupported))),
+        _ => Err(Failure::Quiet(Exit::Corrupt)),
+    }
+}
+
+fn sum_up(tally: &Tally, documents: Vec<Value>, context: &Context) -> Outcome {
+    let Tally { good, unverified, damaged, unread } = tally;
+    if context.json() {
+        return Document::new("verify")
+            .with("files", documents)
+            .with("good", *good)
+            .with("unverified", *unverified)
+            .with("damaged", *damaged)
+            .with("not_looked_at", *unread)
+            .print();
+    }
+    if context.is_quiet() && damaged + unread == 0 {
+        return Ok(());
+    }
+    let all = good + unverified + damaged + unread;
+    output::print(&format!(
+        "{all} looked for: {good} good, {unverified} unverified, {damaged} damaged, {unread} not \
+         looked at\n"
+    ))
 }
 
 fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Report> {

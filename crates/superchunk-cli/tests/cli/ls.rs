@@ -29,3 +29,22 @@ fn what_is_named_is_listed_and_what_is_missing_is_an_error() {
     assert_eq!(shell.run("ls missing").code, Some(5));
     assert_eq!(Shell::new().run("ls").succeeds().text(), "");
 }
+
+#[test]
+fn what_cannot_be_read_is_listed_with_the_reason() {
+    let shell = Shell::with_frame();
+    std::fs::create_dir(shell.path("inner")).unwrap();
+    let frame = shell.read("data.b2frame");
+    shell.write("inner/cut.b2frame", &frame[..frame.len() / 2]);
+    shell.write("inner/whole.b2frame", &frame);
+    assert!(!shell.run("ls").succeeds().text().contains("inner"));
+    let said = shell.run("ls -r");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    let lines: Vec<&str> = said.text().lines().collect();
+    assert_eq!(lines.len(), 4, "{}", said.text());
+    let cut = lines.iter().find(|line| line.ends_with("inner/cut.b2frame")).unwrap();
+    assert!(cut.starts_with('?') && cut.contains("bytes"), "{cut}");
+    let json = shell.run("ls --json inner").json();
+    let entries = json.get("entries").unwrap().as_slice().unwrap();
+    assert!(entries[0].get("error").is_some() && entries[1].get("error").is_none());
+}

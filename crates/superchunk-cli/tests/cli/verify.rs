@@ -293,7 +293,7 @@ fn a_codec_that_nobody_knows_is_no_damage() {
 fn several_files_are_all_looked_at_and_plain_bytes_cannot_be() {
     let shell = Shell::with_frame();
     shell.run("convert data.b2frame one.chunk").succeeds();
-    let said = shell.run("verify data.b2frame one.chunk").succeeds();
+    let said = shell.run("verify -v data.b2frame one.chunk").succeeds();
     assert_eq!(said.text().lines().filter(|line| line.contains(": good (")).count(), 2);
     shell
         .run("verify data.f8")
@@ -310,4 +310,39 @@ fn a_bar_is_shown_when_it_is_asked_for() {
         said.stderr
     );
     shell.run("verify -q --progress never data.b2frame").is("", "", 0);
+}
+
+#[test]
+fn of_several_only_what_is_not_good_is_shown() {
+    let shell = Shell::with_frame();
+    std::fs::create_dir_all(shell.path("all/deep")).unwrap();
+    let frame = shell.read("data.b2frame");
+    shell.write("all/good.b2frame", &frame);
+    shell.write("all/deep/good.b2frame", &frame);
+    shell.run("pack data.f8 -t 8 --no-checksums -o all/deep/plain.b2frame -q").is("", "", 0);
+    let many = "3 looked for: 2 good, 1 unverified, 0 damaged, 0 not looked at\n";
+    shell.run("verify -r all").is(many, "", 0);
+    let [one, other] = ["all/good.b2frame", "all/deep/good.b2frame"];
+    let two = "2 looked for: 2 good, 0 unverified, 0 damaged, 0 not looked at\n";
+    shell.run(&format!("verify {one} {other}")).is(two, "", 0);
+    let told = shell.run(&format!("verify -v {one} {other}")).succeeds();
+    assert!(told.text().starts_with("all/good.b2frame: good"), "{}", told.text());
+    let mut damaged = frame.clone();
+    damaged[frame.len() / 2] ^= 0x55;
+    shell.write("all/deep/bad.b2frame", &damaged);
+    shell.write("all/notes.txt", b"no container");
+    let said = shell.run("verify -r all");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    let lines: Vec<&str> = said.text().lines().collect();
+    let sum = "5 looked for: 2 good, 1 unverified, 1 damaged, 1 not looked at";
+    assert_eq!(lines.last(), Some(&sum), "{}", said.text());
+    assert!(!said.text().contains("good.b2frame"), "{}", said.text());
+    assert!(lines.iter().any(|line| line.starts_with("all/deep/bad.b2frame: 1 part is damaged")));
+    assert!(lines.iter().any(|line| line.starts_with("all/notes.txt: not looked at")));
+    let json = shell.run("verify -r all --json").json();
+    assert_eq!(json.get("damaged").unwrap().as_u64(), Some(1));
+    assert_eq!(json.get("files").unwrap().as_slice().unwrap().len(), 5);
+    let said = shell.run("verify all");
+    assert_eq!(said.code, Some(4));
+    assert!(said.stderr.contains("-r"), "{}", said.stderr);
 }
