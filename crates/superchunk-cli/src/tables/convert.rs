@@ -211,6 +211,7 @@ impl Feed {
         let Self::Text { path, form, .. } = self else { return Ok(()) };
         let mut records = Records::open(path, Some(*form))?;
         let order: Vec<usize> = (0..schema.columns.len()).collect();
+        records.advice = "`--dtype COLUMN=TYPE` gives it another type";
         records_batches(&mut records, &schema.columns, &order, schema.batch(), take).map(drop)
     }
 }

@@ -34,7 +34,12 @@ pub(super) struct Records {
     pub(super) names: Vec<String>,
     reader: Reader,
     row: u64,
+    /// What to do about a cell that is no value of its column.
+    pub(super) advice: &'static str,
 }
+
+/// A table that exists has the types that it has.
+const ADVICE: &str = "change the cell, or make another table of this one with `convert`";
 
 enum Reader {
     Csv(Box<csv::Reader<Box<dyn Read>>>),
@@ -60,11 +65,11 @@ impl Records {
             TextForm::Csv => {
                 let input: Box<dyn Read> = Box::new(input);
                 let reader = Reader::Csv(Box::new(csv::Reader::from_reader(input)));
-                Self { name, names: Vec::new(), reader, row: 0 }
+                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
             }
             TextForm::Jsonl => {
                 let reader = Reader::Jsonl { lines: Box::new(input), first: None };
-                Self { name, names: Vec::new(), reader, row: 0 }
+                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
             }
         };
         records.read_names()?;
@@ -125,7 +130,7 @@ impl Records {
             let text = cells.get(*place).map(String::as_str).unwrap_or_default();
             let bytes = row_bytes(column, text).map_err(|error| {
                 let words = format!("row {}, column `{}`: {error}", self.row, column.name);
-                wrong(&self.name, &words).with_help("`--dtype COLUMN=TYPE` gives it another type")
+                wrong(&self.name, &words).with_help(self.advice)
             })?;
             part.extend_from_slice(&bytes);
         }

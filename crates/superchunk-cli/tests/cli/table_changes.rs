@@ -201,3 +201,21 @@ fn what_has_no_type_is_not_left_out_in_silence() {
     let said = shell.run("convert quotes.bcolz::note note.npy");
     assert!(said.code == Some(2) && said.stderr.contains("column `note` holds Python objects"));
 }
+
+#[test]
+fn a_text_that_is_too_long_says_by_how_much() {
+    let shell = Shell::new();
+    shell.write("names.csv", b"name\nabcdefghij\n");
+    shell.run("convert names.csv names.bcolz -q").is("", "", 0);
+    shell.write("more.csv", format!("name\nx\n{}\n", "y".repeat(42)).as_bytes());
+    let said = shell.run("append names.bcolz more.csv");
+    assert_eq!(said.code, Some(1));
+    let words = "row 2, column `name`: the text has 42 bytes, the column holds 10";
+    assert!(said.stderr.contains(words), "{}", said.stderr);
+    assert!(
+        !said.stderr.contains("--dtype"),
+        "an option that append does not have: {}",
+        said.stderr
+    );
+    shell.run("cat names.bcolz --format csv").is("name\nabcdefghij\n", "", 0);
+}

@@ -171,11 +171,14 @@ impl Lock {
         self.exclusive = None;
     }
 
-    /// Lets others in again, after what they have changed could not be read: the next look finds a
-    /// change again.
-    pub(super) fn forget(&mut self) {
-        self.seen = Seen::Unlocked;
-        self.release();
+    /// Passes on what was read after a change. If it could not be read, others are let in again, and
+    /// the next look finds a change again.
+    pub(super) fn unless_failed<T>(&mut self, refreshed: Result<T>) -> Result<T> {
+        if refreshed.is_err() {
+            self.seen = Seen::Unlocked;
+            self.release();
+        }
+        refreshed
     }
 
     /// What is known now is what the guard protects.

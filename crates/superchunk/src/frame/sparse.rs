@@ -317,10 +317,7 @@ impl Layout for Sparse {
             return Ok(None);
         }
         let refreshed = self.refresh();
-        if refreshed.is_err() {
-            self.lock.forget();
-        }
-        refreshed
+        self.lock.unless_failed(refreshed)
     }
 
     fn commit(&mut self, contents: &mut Contents) -> Result<()> {

@@ -22,6 +22,14 @@ pub fn parse_item(dtype: &DType, text: &str) -> Result<Vec<u8>> {
         _ => parse_plain(dtype, text.trim()),
     };
     bytes.ok_or_else(|| {
+        let (found, room, unit) = match dtype.kind() {
+            DKind::Bytes => (text.len(), dtype.item_size(), "bytes"),
+            DKind::Unicode => (text.chars().count(), dtype.item_size() / 4, "characters"),
+            _ => (0, 0, ""),
+        };
+        if found > room {
+            return Error::invalid(format!("the text has {found} {unit}, the column holds {room}"));
+        }
         let shown: String = text.chars().take(40).collect();
         Error::invalid(format!("`{shown}` is no value of type {dtype}"))
     })
