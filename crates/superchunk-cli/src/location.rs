@@ -1,6 +1,7 @@
 //! `LOCATION[::INNER][@SLICE]`: where data is, what of it is meant.
 //!
-//! `-` is stdin. A file whose name really contains `@` or `::` wins over the grammar.
+//! `-` is stdin. A file whose name really contains `@` or `::` wins over the grammar; what follows the
+//! name of a file that exists is a slice, or a wrong one.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,12 @@ impl Location {
         if exists(text) {
             return whole;
         }
+        let is_meant = |rest: &str, slice: &str| {
+            let place = rest.split_once("::").map_or(rest, |(place, _)| place);
+            is_slice(slice) || exists(rest) || exists(place)
+        };
         let (rest, slice) = match text.rsplit_once('@') {
-            Some((rest, slice)) if is_slice(slice) => (rest, Some(slice.to_owned())),
+            Some((rest, slice)) if is_meant(rest, slice) => (rest, Some(slice.to_owned())),
             _ => (text, None),
         };
         let (place, inner) = match rest.split_once("::") {

@@ -13,7 +13,7 @@ use std::path::Path;
 use superchunk::bloscpack::Pack;
 use superchunk::{AxisSlice, DType, Error, ErrorKind, NdArray, Selection, SuperChunk, npy};
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::values::{guess, parse_dtype};
 use npy_file::NpyFile;
@@ -157,14 +157,14 @@ impl Array {
     /// The shape of a slice, or of all.
     pub(crate) fn shape_of(&self, slice: Option<&str>) -> Outcome<Vec<u64>> {
         match slice {
-            Some(slice) => Ok(Selection::parse(slice, self.shape())?.shape()),
+            Some(slice) => Ok(selection(slice, self.shape())?.shape()),
             None => Ok(self.shape().to_vec()),
         }
     }
 
     /// Calls `take` with the bytes of a slice in C order, piece by piece.
     pub(crate) fn pieces_of(&self, slice: &str, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
-        let selection = Selection::parse(slice, self.shape())?;
+        let selection = selection(slice, self.shape())?;
         let [first, rest @ ..] = selection.axes() else { return self.part(&selection, take) };
         let row = rest.iter().fold(self.item_size() as u64, |len, axis| len * axis.count).max(1);
         let rows = (PIECE / row).max(1);
@@ -204,4 +204,13 @@ fn ahead(axis: &AxisSlice, count: u64) -> Outcome<u64> {
 /// The bytes of a number of items, if the memory can hold them.
 fn bytes_of(items: u64, item_size: usize) -> Outcome<usize> {
     to_usize(items.saturating_mul(item_size as u64))
+}
+
+/// The part of an array that was typed behind `@`.
+fn selection(slice: &str, shape: &[u64]) -> Outcome<Selection> {
+    Selection::parse(slice, shape).map_err(|error| {
+        Failure::usage(format!("`@{slice}` does not fit: {}", error.message())).with_help(
+            "a slice is like @0,0 or @10:20,:,-1, with an index or a range for each axis",
+        )
+    })
 }

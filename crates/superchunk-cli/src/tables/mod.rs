@@ -32,7 +32,7 @@ use superchunk::table::{Column, Source};
 use superchunk::{ErrorKind, Json, OpenOptions, bcolz, blsk};
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::location::Location;
 use crate::span::Span;
 use array::ArraySource;
@@ -86,7 +86,7 @@ impl Rows {
         if !known.iter().any(|name| *name == inner || name.starts_with(&group)) {
             let words = format!("`{}` has no column called `{inner}`", self.name);
             let known = format!("it has {}", known.join(", "));
-            return Err(Failure::said(Exit::Failure, words).with_help(known));
+            return Err(Failure::usage(words).with_help(known));
         }
         self.is_picked = known.contains(&inner);
         self.columns.retain(|column| column.name == inner || column.name.starts_with(&group));

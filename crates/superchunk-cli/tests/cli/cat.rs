@@ -78,3 +78,27 @@ fn a_slice_that_does_not_fit_is_a_usage_error() {
          or @::2\n",
     );
 }
+
+#[test]
+fn slips_of_the_pen_get_a_hint_and_the_exit_code_of_usage() {
+    let shell = Shell::new();
+    shell.write("t.csv", b"a,b\n1,2\n3,4\n");
+    shell.run("convert t.csv t.bcolz -q").is("", "", 0);
+    shell.write("four", &[1, 2, 3, 4]);
+    shell.run("pack four --dtype |u1 --shape 2,2 -o four.b2nd -q").is("", "", 0);
+    let cases = [
+        ("cat t.bcolz --where", "a > 1 AND b > 1", "for `AND`, write and"),
+        ("cat t.bcolz --where", "a > 1 Or b > 1", "for `Or`, write or"),
+        ("cat t.bcolz --cols", "zz", "the columns are a, b"),
+        ("cat", "t.bcolz::zz", "it has a, b"),
+        ("cat", "t.bcolz@a:b", "a slice is like"),
+        ("cat", "t.bcolz@[0,0]", "a slice is like"),
+        ("cat", "four.b2nd@[0,0]", "@0,0"),
+        ("cat", "four.b2nd@0,a", "neither an index nor start:stop:step"),
+    ];
+    for (line, last, hint) in cases {
+        let said = shell.run_with(line, last);
+        assert_eq!(said.code, Some(2), "{line} {last}: {}", said.stderr);
+        assert!(said.stderr.contains(hint), "{line} {last}: {}", said.stderr);
+    }
+}

@@ -56,6 +56,10 @@ pub(super) fn parse(text: &str) -> Result<Tree> {
     match parser.peek() {
         Word::End => Ok(tree),
         Word::Sign(")") => Err(wrong(parser.at(), "this parenthesis was never opened")),
+        Word::Name(word) if KEYWORDS.contains(&word.to_lowercase().as_str()) => {
+            let words = format!("for `{word}`, write {}", word.to_lowercase());
+            Err(wrong(parser.at(), words))
+        }
         _ => Err(wrong(parser.at(), "an operator was expected, such as `and` or `<`")),
     }
 }
