@@ -3,7 +3,8 @@
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, FromArgMatches};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::names::{parse_length, parse_size};
 use crate::verbs;
@@ -43,6 +44,8 @@ pub(crate) struct FilterArgs {
     pub(crate) codec: Option<superchunk::Codec>,
     #[arg(short = 'l', long, hide = true, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub(crate) level: Option<u8>,
+    #[command(flatten)]
+    pub(crate) digit: LevelDigit,
     #[arg(short = 't', long, hide = true, value_parser = parse_length)]
     pub(crate) typesize: Option<usize>,
 }
@@ -155,19 +158,52 @@ pub(crate) enum Command {
     DemoWriter(verbs::demo::WriterArgs),
 }
 
-/// `-0` to `-9` are short for `-l 0` to `-l 9`, as in other compressors.
-pub(crate) fn with_levels(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut plain = true;
-    let expand = |argument: OsString| {
-        plain &= argument != "--";
-        match argument.as_encoded_bytes() {
-            [b'-', digit @ b'0'..=b'9'] if plain => {
-                vec!["-l".into(), char::from(*digit).to_string().into()]
-            }
-            _ => vec![argument],
-        }
-    };
-    arguments.flat_map(expand).collect()
+/// The definition of the command line. A negative number after an option is its value, even where
+/// `-3` would be an option itself.
+pub(crate) fn definition() -> clap::Command {
+    with_negative_values(Cli::command())
+}
+
+fn with_negative_values(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| match arg.get_action().takes_values() {
+        true if arg.is_positional() => arg,
+        true if arg.get_value_delimiter().is_some() => arg.allow_hyphen_values(true),
+        takes_values => arg.allow_negative_numbers(takes_values),
+    });
+    command.mut_subcommands(with_negative_values)
+}
+
+/// A level as one of `-0` to `-9`, as in other compressors; `-l` gives it otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LevelDigit(pub(crate) Option<u8>);
+
+/// What the options `-0` to `-9` are called inside of the program.
+const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+impl Args for LevelDigit {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let digits = ('0'..).zip(DIGITS).map(|(digit, name)| {
+            let flag = Arg::new(name).short(digit).action(ArgAction::SetTrue);
+            flag.hide(true).group("digit").conflicts_with("level")
+        });
+        command.args(digits).group(ArgGroup::new("digit"))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for LevelDigit {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = (0..).zip(DIGITS).find(|(_, name)| matches.get_flag(name));
+        Ok(Self(given.map(|(level, _)| level)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -176,14 +212,6 @@ mod tests {
 
     #[test]
     fn the_definition_holds_together() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_digit_is_a_level() {
-        let given = ["superchunk", "-9", "--", "-9"].map(OsString::from);
-        let expected = ["superchunk", "-l", "9", "--", "-9"].map(OsString::from);
-        assert_eq!(with_levels(given.into_iter()), expected);
+        definition().debug_assert();
     }
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use superchunk::frame::Kind;
 use superchunk::{Codec, CompressOptions, Filter, FrameOptions, SplitMode};
 
+use crate::args::LevelDigit;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::names::{parse_codec, parse_length, parse_pipeline};
@@ -23,6 +24,8 @@ pub(crate) struct EncodingArgs {
     /// 0 (store) to 9 (smallest); -9 is short for -l 9
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
     pub(crate) level: Option<u8>,
+    #[command(flatten)]
+    pub(crate) digit: LevelDigit,
     /// none, shuffle, bitshuffle, delta, bytedelta, trunc:N …, with commas
     #[arg(long, value_name = "LIST", value_parser = pipeline)]
     pub(crate) filters: Option<Pipeline>,
@@ -51,10 +54,15 @@ pub(crate) struct EncodingArgs {
 pub(crate) struct Pipeline(pub(crate) Vec<Filter>);
 
 impl EncodingArgs {
+    /// The level that was chosen.
+    fn level(&self) -> Option<u8> {
+        self.level.or(self.digit.0)
+    }
+
     /// Whether something was chosen that makes a chunk another one.
     pub(crate) fn changes_chunks(&self) -> bool {
         self.codec.is_some()
-            || self.level.is_some()
+            || self.level().is_some()
             || self.filters.is_some()
             || self.chunk_size.is_some()
             || self.block_size.is_some()
@@ -75,7 +83,7 @@ impl EncodingArgs {
         let compress = &mut options.compress;
         compress.executor = context.executor();
         compress.codec = self.codec.unwrap_or(compress.codec);
-        compress.level = self.level.unwrap_or(compress.level);
+        compress.level = self.level().unwrap_or(compress.level);
         compress.split = self.split.unwrap_or(compress.split);
         compress.dictionary |= self.dict;
         if let Some(Pipeline(filters)) = &self.filters {

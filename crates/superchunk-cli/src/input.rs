@@ -174,18 +174,37 @@ impl Input {
         }
     }
 
-    /// Refuses to decode, all or the slice, what is out of proportion to what is stored.
-    pub(crate) fn check_expansion(&self, context: &Context) -> Outcome {
+    /// The decoded length of the slice, or of all.
+    fn selected_len(&self) -> Outcome<u64> {
         let size = self.item_size() as u64;
-        let len = match (&self.content, &self.slice) {
+        Ok(match (&self.content, &self.slice) {
             (_, None) => self.len(),
             (Content::Array(array), Some(slice)) => {
                 let sides = array.shape_of(Some(slice))?;
                 sides.into_iter().fold(size, u64::saturating_mul)
             }
             (_, Some(slice)) => Span::parse(slice, self.len() / size)?.count().saturating_mul(size),
-        };
-        context.check_output(&self.name, len, size_of_path(&self.path))
+        })
+    }
+
+    /// The number of items of this type that the slice, or all of it, consists of.
+    pub(crate) fn item_count(&self, dtype: &DType) -> Outcome<u64> {
+        let (len, size) = (self.selected_len()?, dtype.item_size().max(1) as u64);
+        if len.is_multiple_of(size) {
+            return Ok(len / size);
+        }
+        let words = format!(
+            "`{}` has {len} bytes, items of type {dtype} need a multiple of {size}: {} left over",
+            self.name,
+            len % size
+        );
+        Err(Failure::usage(words)
+            .with_help("`cat --format hex` and `unpack --raw` take any number of bytes"))
+    }
+
+    /// Refuses to decode, all or the slice, what is out of proportion to what is stored.
+    pub(crate) fn check_expansion(&self, context: &Context) -> Outcome {
+        context.check_output(&self.name, self.selected_len()?, size_of_path(&self.path))
     }
 
     /// How items are to be printed, if the data tells.

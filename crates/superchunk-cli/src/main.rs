@@ -36,7 +36,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command, FilterArgs};
 use context::Context;
@@ -51,7 +51,8 @@ fn main() -> ExitCode {
         let exit = blpk::run(arguments).err().and_then(|failure| failure.exit());
         return exit.map_or(ExitCode::SUCCESS, |exit| ExitCode::from(exit as u8));
     }
-    let cli = match Cli::try_parse_from(args::with_levels(std::env::args_os())) {
+    let matches = args::definition().try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             // A help text that nobody reads to its end is no failure.

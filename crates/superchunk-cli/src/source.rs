@@ -15,6 +15,8 @@ pub(crate) struct Source {
     name: String,
     /// Bytes that were looked at before they are read.
     start: Vec<u8>,
+    /// The number of bytes that were read.
+    taken: u64,
     /// The length, where it is known.
     pub(crate) total: Option<u64>,
 }
@@ -24,7 +26,8 @@ impl Source {
     pub(crate) fn open(path: Option<&Path>) -> Outcome<Self> {
         let Some(path) = path else {
             let reader = Box::new(io::stdin());
-            return Ok(Self { reader, name: "stdin".into(), start: Vec::new(), total: None });
+            let name = "stdin".to_owned();
+            return Ok(Self { reader, name, start: Vec::new(), taken: 0, total: None });
         };
         let failed = |error| Failure::io("open it for reading", path, error);
         let file = File::open(path).map_err(failed)?;
@@ -35,7 +38,17 @@ impl Source {
         }
         let total = found.is_file().then_some(found.len());
         let name = path.display().to_string();
-        Ok(Self { reader: Box::new(file), name, start: Vec::new(), total })
+        Ok(Self { reader: Box::new(file), name, start: Vec::new(), taken: 0, total })
+    }
+
+    /// How to call it in a sentence.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of bytes that are still to be read, where it is known.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.total.map(|total| total.saturating_sub(self.taken))
     }
 
     /// What the bytes are, as far as their start tells.
@@ -63,7 +76,9 @@ impl Source {
         for (to, from) in buffer.iter_mut().zip(self.start.drain(..known)) {
             *to = from;
         }
-        Ok(known + self.fill_from_reader(buffer.get_mut(known..).unwrap_or_default())?)
+        let found = known + self.fill_from_reader(buffer.get_mut(known..).unwrap_or_default())?;
+        self.taken += found as u64;
+        Ok(found)
     }
 
     /// Calls `take` with all bytes, in pieces of this length.

@@ -1,11 +1,13 @@
 //! Arrays: NumPy files, frames with axes, and Bloscpack files that are arrays. Everything N-d of the
 //! program passes through here.
 
+mod fit;
 mod npy_file;
 mod packed;
 mod write;
 
-pub(crate) use write::{Request, append, convert, copy, pack, take_header};
+pub(crate) use fit::{ExactSource, Needed, RawShape};
+pub(crate) use write::{Incoming, Request, append, convert, copy, pack};
 
 use std::ops::Range;
 use std::path::Path;
@@ -71,7 +73,7 @@ pub(crate) fn type_and_shape(input: &Input) -> Outcome<(DType, Vec<u64>)> {
     };
     let shape = match &input.content {
         Content::Array(array) => array.shape().to_vec(),
-        _ => vec![input.len() / dtype.item_size().max(1) as u64],
+        _ => vec![input.item_count(&dtype)?],
     };
     Ok((dtype, shape))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use superchunk::store::{FileReader, ReadAt};
 use superchunk::{DType, Error, Selection, npy};
 
-use super::{ahead, bytes_of};
+use super::{Needed, ahead, bytes_of};
 use crate::failure::Outcome;
 use crate::input::to_usize;
 
@@ -39,10 +39,7 @@ impl NpyFile {
         let data_len = header.data_len().map_err(named)?;
         let offset = header.data_offset as u64;
         let found = len - offset.min(len);
-        if (data_len as u64) > found {
-            let words = format!("the array has {data_len} bytes, {found} are here");
-            return Err(named(Error::truncated(words).at("npy", "shape", 10)).into());
-        }
+        Needed::by_header(&header)?.check(&path.display().to_string(), found)?;
         let items = if header.fortran_order && header.shape.len() > 1 {
             let mut columns = vec![0; data_len];
             reader.read_exact_at(offset, &mut columns)?;

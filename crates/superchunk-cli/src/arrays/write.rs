@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use superchunk::frame::{Durability, Kind};
-use superchunk::{Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
+use superchunk::{DType, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
 
 use super::npy_file::{LONGEST_HEADER, to_c_order};
-use super::{Array, rows_at_once, type_and_shape};
+use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -17,7 +17,6 @@ use crate::packs;
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
 use crate::target::Target;
-use crate::values::parse_dtype;
 use crate::verbs::append::packed;
 use crate::verbs::pack::size_of_path;
 
@@ -25,7 +24,7 @@ use crate::verbs::pack::size_of_path;
 pub(crate) struct Request<'a> {
     pub(crate) encoding: &'a EncodingArgs,
     /// The type and shape of plain bytes; NumPy files tell theirs.
-    pub(crate) raw: Option<(&'a str, Vec<u64>)>,
+    pub(crate) raw: Option<RawShape>,
     pub(crate) chunks: &'a [usize],
     pub(crate) blocks: &'a [usize],
     pub(crate) attributes: &'a [(String, Value)],
@@ -49,34 +48,27 @@ pub(crate) fn pack(
     target: &Target,
     context: &Context,
 ) -> Outcome<(u64, u64)> {
-    let (dtype, shape, by_columns) = match &request.raw {
-        Some((dtype, shape)) => (parse_dtype(dtype)?, shape.clone(), false),
-        None => {
-            let header = take_header(source)?;
-            (header.dtype, header.shape.clone(), header.fortran_order && header.shape.len() > 1)
-        }
-    };
+    let Incoming { dtype, shape, is_fortran, needed } = Incoming::of(&request.raw, source)?;
+    let by_columns = is_fortran && shape.len() > 1;
     let options = options_of(request, dtype.item_size(), context)?;
     let mut progress = context.progress("packing", source.total);
-    let mut next = |buffer: &mut [u8]| {
-        let found = source.fill(buffer)?;
-        progress.add(found);
-        if found == buffer.len() {
-            return Ok(());
-        }
-        let words = format!("the array needs {} bytes more", buffer.len() - found);
-        Err(Error::truncated(words).at("npy", "shape", 10).into())
-    };
+    let mut source = ExactSource::new(source, needed)?;
     let mut make = |path: &Path, options: &NdOptions| -> Outcome<NdArray> {
         let mut array = NdArray::create(path, &shape, &dtype, options)?;
         for (name, value) in request.attributes {
             array.superchunk_mut().set_value(name, value)?;
         }
+        let mut next = |buffer: &mut [u8]| {
+            source.fill(buffer)?;
+            progress.add(buffer.len());
+            Ok(())
+        };
         if by_columns {
             fill_by_columns(&mut array, &mut next)?;
         } else {
             fill(&mut array, &mut next)?;
         }
+        source.finish(&mut progress)?;
         Ok(array)
     };
     if let Target::Path(path) = target {
@@ -212,8 +204,31 @@ fn refuse_sizes(encoding: &EncodingArgs) -> Outcome {
         .with_help("give them to `pack`, like --chunks 100,100 --blocks 10,100"))
 }
 
+/// An array that comes from front to back; its items are still to be read.
+pub(crate) struct Incoming {
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<u64>,
+    /// Whether the first index varies fastest.
+    pub(crate) is_fortran: bool,
+    pub(crate) needed: Needed,
+}
+
+impl Incoming {
+    /// What options say of plain bytes, or else the header of a NumPy file, which is read.
+    pub(crate) fn of(raw: &Option<RawShape>, source: &mut Source) -> Outcome<Self> {
+        if let Some(raw) = raw {
+            let (RawShape { dtype, shape }, needed) = (raw.clone(), Needed::by_options(raw));
+            return Ok(Self { dtype, shape, is_fortran: false, needed });
+        }
+        let header = take_header(source)?;
+        let needed = Needed::by_header(&header)?;
+        let (dtype, shape, is_fortran) = (header.dtype, header.shape, header.fortran_order);
+        Ok(Self { dtype, shape, is_fortran, needed })
+    }
+}
+
 /// Reads the header of a NumPy file; the items come next.
-pub(crate) fn take_header(source: &mut Source) -> Outcome<npy::NpyHeader> {
+fn take_header(source: &mut Source) -> Outcome<npy::NpyHeader> {
     let mut len = 1 << 12;
     loop {
         match npy::read_header(source.peek(len)?) {

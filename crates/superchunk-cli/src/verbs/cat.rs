@@ -129,8 +129,10 @@ fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context)
         Some(text) => parse_dtype(&text)?,
         None => guess(input.item_size())?,
     };
-    if form == Form::Raw {
-        drop(output::binary()?);
+    match form {
+        Form::Raw => drop(output::binary()?),
+        Form::Hex => {}
+        _ => drop(input.item_count(&dtype)?),
     }
     let shape = match (&input.content, &input.slice) {
         (Content::Array(array), slice) => Some(array.shape_of(slice.as_deref())?),

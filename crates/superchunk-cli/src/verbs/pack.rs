@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 use superchunk::bloscpack::{Order, PackOptions};
 use superchunk::detect::Format;
 use superchunk::frame::Durability;
-use superchunk::{Error, FrameOptions, SuperChunk, Value};
+use superchunk::{FrameOptions, SuperChunk, Value};
 
 use crate::args::FilterArgs;
-use crate::arrays;
+use crate::arrays::{self, ExactSource, Incoming, RawShape};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Exit, Failure, Outcome};
@@ -51,9 +51,10 @@ pub(crate) struct PackArgs {
     /// Type of an item as NumPy spells it, like '<f4'; kept as attribute `dtype`
     #[arg(long, value_name = "TYPE", conflicts_with = "typesize")]
     dtype: Option<String>,
-    /// Make an array of these axes, like 100,200
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "dtype")]
-    shape: Vec<u64>,
+    /// Make an array of these axes, like 100,200; -1 for one: what is left
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "dtype",
+          value_parser = clap::value_parser!(i64).range(-1..))]
+    shape: Vec<i64>,
     /// Axes of a chunk of an array
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     chunks: Vec<usize>,
@@ -145,7 +146,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
             "change it with `superchunk convert` or `repack`, or take it as bytes with --raw",
         ));
     }
-    let raw = array_of(args, &source)?;
+    let raw = raw_shape(args, format, &source)?;
     let is_array = format == Format::Npy || raw.is_some();
     let target = target_of(args, input.path.as_deref(), is_array)?;
     target.claim(args.force, context)?;
@@ -154,18 +155,14 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     if args.varlen || args.to() == Some(To::Blp) {
         let (nbytes, stored) = match args.varlen {
             true => pack_objects(args, &mut source, &attributes, &target, context)?,
-            false => {
-                let raw = raw.filter(|_| format != Format::Npy);
-                let what = (is_array, raw);
-                pack_file(args, what, &mut source, attributes, &target, context)?
-            }
+            false => pack_file(args, (is_array, raw), &mut source, attributes, &target, context)?,
         };
         return report(&input.name(), &target, &Packed { nbytes, stored }, 0.0, context);
     }
     if is_array {
         let request = arrays::Request {
             encoding: &args.encoding,
-            raw: raw.filter(|_| format != Format::Npy),
+            raw,
             chunks: &args.chunks,
             blocks: &args.blocks,
             attributes: &attributes,
@@ -200,7 +197,7 @@ fn pack_objects(
 /// Makes a Bloscpack file of bytes, or of an array.
 fn pack_file(
     args: &PackArgs,
-    (is_array, raw): (bool, Option<(&str, Vec<u64>)>),
+    (is_array, raw): (bool, Option<RawShape>),
     source: &mut Source,
     mut attributes: Vec<(String, Value)>,
     target: &Target,
@@ -208,51 +205,30 @@ fn pack_file(
 ) -> Outcome<(u64, u64)> {
     let mut usual = PackOptions::new();
     usual.compress.item_size = item_size(args)?;
-    let array = match (is_array, raw) {
-        (false, _) => None,
-        (true, Some((dtype, shape))) => Some((parse_dtype(dtype)?, shape, Order::C)),
-        (true, None) => {
-            let header = arrays::take_header(source)?;
-            let order = if header.fortran_order { Order::Fortran } else { Order::C };
-            Some((header.dtype, header.shape, order))
-        }
-    };
-    let options = match array {
-        Some((dtype, shape, order)) => {
-            usual.compress.item_size = dtype.item_size().max(1);
-            let options = args.pack_file.options(usual, &args.encoding, context)?;
-            packs::array_metadata(options, dtype, &shape, order, &attributes)?
-        }
-        None => {
-            attributes.extend(args.dtype.as_deref().map(|text| ("dtype".to_owned(), text.into())));
-            let mut options = args.pack_file.options(usual, &args.encoding, context)?;
-            (options.metadata, options.expected_len) =
-                (packs::metadata_of(&attributes)?, source.total);
-            options
-        }
-    };
     let mut progress = context.progress("packing", source.total);
-    let expected = options.expected_len.filter(|_| is_array);
-    let packed = packs::write(target, args.force, &options, context, &mut |sink| {
-        let mut found = 0;
-        source.pieces(1 << 20, &mut progress, |bytes| {
-            found += bytes.len() as u64;
-            sink(bytes)
-        })?;
-        match expected.filter(|expected| *expected != found) {
-            None => Ok(()),
-            Some(expected) => {
-                let words = format!("the array has {expected} bytes, {found} are here");
-                Err(Error::truncated(words).at("npy", "shape", 10).into())
-            }
-        }
-    })?;
-    Ok(packed)
+    if is_array {
+        let Incoming { dtype, shape, is_fortran, needed } = Incoming::of(&raw, source)?;
+        usual.compress.item_size = dtype.item_size().max(1);
+        let options = args.pack_file.options(usual, &args.encoding, context)?;
+        let order = if is_fortran { Order::Fortran } else { Order::C };
+        let options = packs::array_metadata(options, dtype, &shape, order, &attributes)?;
+        let mut source = ExactSource::new(source, needed)?;
+        return packs::write(target, args.force, &options, context, &mut |sink| {
+            source.pieces(1 << 20, &mut progress, sink)
+        });
+    }
+    attributes.extend(args.dtype.as_deref().map(|text| ("dtype".to_owned(), text.into())));
+    let mut options = args.pack_file.options(usual, &args.encoding, context)?;
+    (options.metadata, options.expected_len) = (packs::metadata_of(&attributes)?, source.total);
+    packs::write(target, args.force, &options, context, &mut |sink| {
+        source.pieces(1 << 20, &mut progress, sink)
+    })
 }
 
 /// Compresses stdin to stdout.
 pub(crate) fn filter(args: &FilterArgs, context: &Context) -> Outcome {
-    let encoding = EncodingArgs { codec: args.codec, level: args.level, ..EncodingArgs::default() };
+    let FilterArgs { codec, level, digit, .. } = *args;
+    let encoding = EncodingArgs { codec, level, digit, ..EncodingArgs::default() };
     let options = encoding.fresh(args.typesize.unwrap_or(1), context)?;
     let mut source = Source::open(None)?;
     drop(crate::output::binary()?);
@@ -342,18 +318,17 @@ pub(crate) fn size_of_path(path: &Path) -> u64 {
 }
 
 /// The type and shape of plain bytes that are to become an array.
-fn array_of<'a>(args: &'a PackArgs, source: &Source) -> Outcome<Option<(&'a str, Vec<u64>)>> {
+fn raw_shape(args: &PackArgs, format: Format, source: &Source) -> Outcome<Option<RawShape>> {
     let Some(dtype) = args.dtype.as_deref() else { return Ok(None) };
-    if !args.shape.is_empty() {
-        return Ok(Some((dtype, args.shape.clone())));
+    if format == Format::Npy {
+        let words = format!("`{}` states its type and shape itself", source.name());
+        return Err(Failure::usage(words)
+            .with_help("leave out --dtype and --shape, or take it as bytes with --raw"));
     }
-    if args.to() != Some(To::B2nd) {
+    if args.shape.is_empty() && args.to() != Some(To::B2nd) {
         return Ok(None);
     }
-    let total = source.total.ok_or_else(|| {
-        Failure::usage("an array needs its shape before its data").with_help("say it with --shape")
-    })?;
-    Ok(Some((dtype, vec![total / parse_dtype(dtype)?.item_size().max(1) as u64])))
+    RawShape::new(parse_dtype(dtype)?, &args.shape, source).map(Some)
 }
 
 fn options_of(args: &PackArgs, context: &Context) -> Outcome<FrameOptions> {

@@ -14,7 +14,6 @@ use crate::location::Location;
 use crate::names::human;
 use crate::objects::{self, Framing, RecordArgs};
 use crate::output::Document;
-use crate::span::Span;
 use crate::target::Target;
 use crate::values::parse_dtype;
 
@@ -137,13 +136,12 @@ fn header_of(args: &UnpackArgs, input: &Input) -> Outcome<Option<Vec<u8>>> {
             .with_help("say it with --dtype, like --dtype '<f4'")
     })?;
     let dtype = parse_dtype(&known)?;
-    let shape = match (&input.content, &input.slice) {
-        (Content::Array(array), slice) => array.shape_of(slice.as_deref())?,
-        (_, slice) => {
-            let count = input.len() / dtype.item_size().max(1) as u64;
-            let parsed = slice.as_deref().map(|slice| Span::parse(slice, count)).transpose()?;
-            vec![parsed.map_or(count, |span| span.count())]
+    let count = input.item_count(&dtype)?;
+    let shape = match &input.content {
+        Content::Array(array) if dtype.item_size() == array.item_size() => {
+            array.shape_of(input.slice.as_deref())?
         }
+        _ => vec![count],
     };
     Ok(Some(npy::write_header(&dtype, &shape)))
 }

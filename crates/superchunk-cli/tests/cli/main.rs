@@ -15,6 +15,7 @@ mod demo;
 mod diff;
 mod exits;
 mod files;
+mod fit;
 mod help;
 mod info;
 mod inspect;
