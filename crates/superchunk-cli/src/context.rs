@@ -6,11 +6,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use superchunk::bloscpack::{Pack, PackReader};
+use superchunk::detect::{self, Format};
 use superchunk::frame::{Locking, create_lock_file};
 use superchunk::{ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::foreign;
 use crate::interrupt;
 use crate::names::human;
 use crate::progress::Progress;
@@ -117,6 +119,10 @@ impl Context {
 
     /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.
     pub(crate) fn edit(&self, path: &Path) -> Outcome<SuperChunk> {
+        let detected = detect::path(path)?;
+        if !matches!(detected.format, Format::Frame | Format::SparseFrame) {
+            return Err(foreign::refuse(&path.display().to_string(), path, &detected, "a frame"));
+        }
         if self.creates_lock_file() && path.exists() {
             create_lock_file(path)?;
         }

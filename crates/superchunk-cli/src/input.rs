@@ -15,6 +15,7 @@ use superchunk::{DType, Error, SuperChunk, Value};
 use crate::arrays::{self, Array};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::foreign;
 use crate::location::Location;
 use crate::objects::{self, ObjectList};
 use crate::packs;
@@ -90,8 +91,11 @@ impl Input {
             }
         };
         let detected = detect::path(&path)?;
-        let content = open_as(detected.format, &path, context)?;
         let (name, slice) = (location.name(), location.slice.clone());
+        if matches!(detected.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk) {
+            return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
+        }
+        let content = open_as(detected.format, &path, context)?;
         let most = context.limits().max_decoded;
         Ok(Self { name, path, detected, content, slice, most, _spool: spool })
     }
@@ -118,10 +122,7 @@ impl Input {
 
     /// The same, or a failure that says that it is none.
     pub(crate) fn need_pack(&self) -> Outcome<&Pack> {
-        self.pack().ok_or_else(|| {
-            let words = format!("`{}` is no Bloscpack file: {}", self.name, self.detected.reason);
-            Failure::said(Exit::Unsupported, words)
-        })
+        self.pack().ok_or_else(|| self.refuse("a Bloscpack file"))
     }
 
     /// The chunks of a frame or a Bloscpack file.
@@ -144,11 +145,19 @@ impl Input {
 
     /// The super-chunk behind it, or a failure that says that there is none.
     pub(crate) fn need_frame(&self) -> Outcome<&SuperChunk> {
-        self.frame().ok_or_else(|| {
-            let words = format!("`{}` is no frame: {}", self.name, self.detected.reason);
-            Failure::said(Exit::Unsupported, words)
-                .with_help("make one of it with `superchunk pack`")
-        })
+        self.frame().ok_or_else(|| self.refuse("a frame"))
+    }
+
+    /// Refuses plain bytes: there is nothing to unpack.
+    pub(crate) fn need_packed(&self) -> Outcome {
+        match &self.content {
+            Content::Raw(_) => Err(self.refuse("packed")),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse(&self, wanted: &str) -> Failure {
+        foreign::refuse(&self.name, &self.path, &self.detected, wanted)
     }
 
     /// The bytes of one item.

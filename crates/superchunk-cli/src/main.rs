@@ -10,6 +10,7 @@ mod context;
 mod encoding;
 mod failure;
 mod folders;
+mod foreign;
 mod input;
 mod interrupt;
 mod location;

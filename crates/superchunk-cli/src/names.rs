@@ -1,4 +1,7 @@
-//! Codecs, filters and sizes as words: what users type, and what they read.
+//! Codecs, filters, sizes and extensions as words: what users type, and what they read.
+
+use std::ffi::OsStr;
+use std::path::Path;
 
 use superchunk::{Codec, Filter, SplitMode};
 
@@ -22,6 +25,14 @@ pub(crate) const FILTERS: [&str; 8] = [
     "ndcell:N",
     "ndmean:N",
 ];
+
+/// The extensions that packing gives, and unpacking takes away.
+const PACKED: [&str; 5] = ["b2frame", "b2nd", "b2b", "b2", "blp"];
+
+/// Whether a file is called like something that was packed.
+pub(crate) fn is_packed_name(path: &Path) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|suffix| PACKED.contains(&suffix))
+}
 
 /// The name of a codec.
 pub(crate) fn codec_name(codec: Codec) -> String {

@@ -12,6 +12,7 @@ use superchunk::{Error, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::foreign;
 use crate::input::{Input, to_usize};
 use crate::location::Location;
 use crate::output::{self, Document, Table, object};
@@ -59,7 +60,8 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
     let Some(path) = location.path.as_deref() else {
         return Err(Failure::usage("stdin has no positions to show").with_help("save it to a file"));
     };
-    let format = detect::path(path)?.format;
+    let detected = detect::path(path)?;
+    let format = detected.format;
     let part = args.part.unwrap_or(Part::Header);
     match (format, part) {
         (Format::Chunk, Part::Header | Part::Chunk { number: 0 }) => {
@@ -97,10 +99,14 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
                 Part::Chunk { number } => chunk(&location, number, args.bytes, context),
             }
         }
-        _ => {
+        (Format::Bloscpack | Format::Chunk, _) => {
             let words = format!("`{}` has no such part", location.name());
             Err(Failure::said(Exit::Unsupported, words)
-                .with_help("frames, Bloscpack files and chunks have parts"))
+                .with_help("a Bloscpack file has no trailer, a lone chunk only has its header"))
+        }
+        _ => {
+            let wanted = "a frame, a Bloscpack file or a chunk";
+            Err(foreign::refuse(&location.name(), path, &detected, wanted))
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 use clap::Args;
 use superchunk::npy;
@@ -11,7 +10,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
-use crate::names::human;
+use crate::names::{human, is_packed_name};
 use crate::objects::{self, Framing, RecordArgs};
 use crate::output::Document;
 use crate::target::Target;
@@ -22,9 +21,6 @@ Examples:
   superchunk unpack readings.f8.b2frame              readings.f8
   superchunk unpack big.b2frame@1000:2000 -o some.f8
   superchunk unpack cube.b2nd --raw -o - | wc -c     bytes in C order";
-
-/// The names that packing adds, and unpacking takes away.
-const SUFFIXES: [&str; 5] = ["b2frame", "b2nd", "b2b", "b2", "blp"];
 
 /// The options of `unpack`.
 #[derive(Debug, Args)]
@@ -55,6 +51,7 @@ pub(crate) struct UnpackArgs {
 pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
     let location = Location::parse(&args.location);
     let input = Input::open(&location, context)?;
+    input.need_packed()?;
     let header = header_of(args, &input)?;
     let target = match &args.output {
         Some(output) => Target::parse(output),
@@ -86,10 +83,7 @@ pub(crate) fn filter(context: &Context) -> Outcome {
     let stdin = Location::whole(None);
     drop(crate::output::binary()?);
     let input = Input::open(&stdin, context)?;
-    if matches!(input.content, Content::Raw(_)) {
-        let words = format!("stdin is nothing that was packed: {}", input.detected.reason);
-        return Err(superchunk::Error::corrupt(words).into());
-    }
+    input.need_packed()?;
     if let Content::Objects(list) = &input.content {
         let to = (&Target::Stdout, false);
         return objects::unpack(list, None, Framing::Lines, to, context).map(drop);
@@ -153,11 +147,7 @@ fn default_target(location: &Location, as_npy: bool) -> Outcome<Target> {
             false => Ok(Target::Stdout),
         };
     };
-    let is_known = |path: &Path| {
-        let suffix = path.extension().and_then(|suffix| suffix.to_str());
-        suffix.is_some_and(|suffix| SUFFIXES.contains(&suffix))
-    };
-    if !is_known(path) || location.slice.is_some() {
+    if !is_packed_name(path) || location.slice.is_some() {
         let words = format!("no name for the data of `{}` suggests itself", location.name());
         return Err(
             Failure::usage(words).with_help("say where to with -o FILE, or -o - for stdout")

@@ -11,6 +11,7 @@ use superchunk::verify::{self, Finding, Level, Options, Report, Sample, Verdict}
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
+use crate::foreign;
 use crate::input::{self, Input};
 use crate::location::Location;
 use crate::output::{self, Document, object};
@@ -198,8 +199,8 @@ fn look_at(
 ) -> Outcome<Report> {
     let detected = detect::path(path)?;
     if matches!(detected.format, Format::Raw | Format::BlskFile) {
-        let words = format!("`{}` cannot be checked: {}", location.name(), detected.reason);
-        return Err(Failure::said(Exit::Unsupported, words));
+        let wanted = "something that can be verified";
+        return Err(foreign::refuse(&location.name(), path, &detected, wanted));
     }
     let mut options = Options::new().with_level(args.level.into());
     options = options.with_open(context.reading(path));

@@ -53,7 +53,7 @@ fn a_part_of_an_item_is_refused_and_nothing_is_appended() {
         .fails(2, "error: 13 bytes are not whole items of 8 bytes\n  help: nothing was appended\n");
     assert_eq!(shell.run("unpack data.b2frame -o -").stdout, before);
     assert_eq!(shell.run("append data.b2frame missing").code, Some(5));
-    assert_eq!(shell.run("append data.f8 odd").code, Some(3));
+    assert_eq!(shell.run("append data.f8 odd").code, Some(4));
     assert_eq!(shell.run("unpack data.b2frame -o -").stdout, before);
 }
 

@@ -16,6 +16,7 @@ mod diff;
 mod exits;
 mod files;
 mod fit;
+mod foreign;
 mod help;
 mod info;
 mod inspect;

@@ -15,7 +15,7 @@ fn without_a_command_it_is_a_filter() {
     assert!(back.stdout == data);
     assert!(shell.names().is_empty());
     let wrong = shell.pipe("-d", b"not packed");
-    assert_eq!((wrong.code, wrong.stdout.len()), (Some(3), 0));
+    assert_eq!((wrong.code, wrong.stdout.len()), (Some(4), 0));
     let cut = shell.pipe("-d", &packed.stdout[..1000]);
     assert_eq!((cut.code, cut.stdout.len()), (Some(3), 0));
 }

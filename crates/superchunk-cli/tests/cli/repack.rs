@@ -44,7 +44,7 @@ fn folders_and_arrays_stay_what_they_are() {
 #[test]
 fn what_is_no_frame_and_what_is_there_are_left_alone() {
     let shell = Shell::with_frame();
-    assert_eq!(shell.run("repack data.f8").code, Some(3));
+    assert_eq!(shell.run("repack data.f8").code, Some(4));
     assert_eq!(shell.run("repack data.b2frame -o data.f8").code, Some(7));
     assert_eq!(shell.run("repack data.b2frame --sparse").code, Some(2));
     assert!(shell.read("data.f8") == readings(100_000));

@@ -86,7 +86,8 @@ fn damage_and_mistakes_have_their_exit_codes_and_leave_no_file() {
         ("unpack data.b2frame@100000 -o out", 2),
         ("unpack data.b2frame@1,2 -o out", 2),
         ("unpack data.b2frame::inner -o out", 4),
-        ("unpack data.f8", 2),
+        ("unpack data.f8", 4),
+        ("unpack data.b2frame@:5", 2),
         ("unpack missing.b2frame", 5),
         ("unpack data.b2frame --limit-mem 1K -o out", 6),
     ] {

@@ -295,9 +295,11 @@ fn several_files_are_all_looked_at_and_plain_bytes_cannot_be() {
     shell.run("convert data.b2frame one.chunk").succeeds();
     let said = shell.run("verify -v data.b2frame one.chunk").succeeds();
     assert_eq!(said.text().lines().filter(|line| line.contains(": good (")).count(), 2);
-    shell
-        .run("verify data.f8")
-        .fails(4, "error: `data.f8` cannot be checked: it has the marks of no known format\n");
+    shell.run("verify data.f8").fails(
+        4,
+        "error: `data.f8` is not something that can be verified: it has the marks of no known \
+             format\n  help: `superchunk pack data.f8 -o OUT.b2frame` makes a frame of it\n",
+    );
 }
 
 #[test]

@@ -1,0 +1,63 @@
+//! Input of another format than a command takes: what it is, and the command that takes it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use superchunk::detect::{Detected, Format};
+
+use crate::failure::{Exit, Failure};
+use crate::names::is_packed_name;
+use crate::tables::TextForm;
+
+/// Formats of other programs: the first bytes, what it is, what to do with it.
+const FORMATS: [(&[u8], &str, &str); 8] = [
+    (b"PK\x03\x04", "it is a ZIP archive", "take its files out first, as with `unzip`"),
+    (b"PAR1", "it is a Parquet file", "Parquet is not read: write it as CSV or .npy first"),
+    (b"ARROW1", "it is an Arrow file", "Arrow is not read: write it as CSV or .npy first"),
+    (b"\x89HDF\r\n\x1a\n", "it is an HDF5 file", "HDF5 is not read: write it as CSV or .npy first"),
+    (b"\x1f\x8b", "it is compressed by gzip", "decompress it first, as with `gzip -dk`"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed by zstd", "decompress it first, as with `zstd -d`"),
+    (b"\xfd7zXZ\0", "it is compressed by xz", "decompress it first, as with `xz -dk`"),
+    (b"BZh", "it is compressed by bzip2", "decompress it first, as with `bzip2 -dk`"),
+];
+
+/// Refuses what is at `path`, because the command takes `wanted`; `name` is how the user calls it.
+pub(crate) fn refuse(name: &str, path: &Path, detected: &Detected, wanted: &str) -> Failure {
+    let known = if detected.format == Format::Raw { known_by_start(path) } else { None };
+    let (reason, help) = match known {
+        Some((reason, help)) => (reason, help.to_owned()),
+        None => (detected.reason, command_for(name, detected.format)),
+    };
+    let words = format!("`{name}` is not {wanted}: {reason}");
+    Failure::said(Exit::Unsupported, words).with_help(help)
+}
+
+/// The command that makes something useful of a file or folder.
+fn command_for(name: &str, format: Format) -> String {
+    let typed = if name == "stdin" { "-" } else { name };
+    let (command, result) = match format {
+        Format::Raw if TextForm::of_name(Path::new(typed)).is_some() => {
+            (format!("convert {typed} OUT.bcolz"), "makes a table of it")
+        }
+        Format::Raw if is_packed_name(Path::new(typed)) => {
+            (format!("salvage {typed} -o OUT"), "looks for chunks in it, if its start is damaged")
+        }
+        Format::Raw => (format!("pack {typed} -o OUT.b2frame"), "makes a frame of it"),
+        Format::Npy => (format!("pack {typed} -o OUT.b2nd"), "makes an array in a frame of it"),
+        Format::BcolzTable | Format::Blsk => {
+            (format!("convert {typed} OUT --to columns"), "makes an array of each column")
+        }
+        Format::BcolzArray => (format!("convert {typed} OUT.b2nd"), "makes an array in a frame"),
+        Format::BlskFile => ("info FOLDER".to_owned(), "shows the tree that the file belongs to"),
+        _ => (format!("convert {typed} OUT.b2frame"), "makes a frame of it"),
+    };
+    format!("`superchunk {command}` {result}")
+}
+
+fn known_by_start(path: &Path) -> Option<(&'static str, &'static str)> {
+    let mut start = Vec::new();
+    File::open(path).ok()?.take(8).read_to_end(&mut start).ok()?;
+    let known = FORMATS.iter().find(|(magic, ..)| start.starts_with(magic));
+    known.map(|(_, reason, help)| (*reason, *help))
+}

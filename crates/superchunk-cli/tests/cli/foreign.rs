@@ -1,0 +1,120 @@
+//! Input of another format than a command takes is exit 4, with the command that takes it.
+
+use crate::shell::{Shell, npy, readings};
+
+/// Files of formats that are not read, with what is said of each.
+const FILES: [(&str, &[u8], &str, &str); 4] = [
+    ("plain", b"just some bytes", "no known format", "pack plain -o OUT.b2frame"),
+    ("t.csv", b"a,b\n1,2\n", "no known format", "convert t.csv OUT.bcolz"),
+    ("z.zip", b"PK\x03\x04and so on", "a ZIP archive", "unzip"),
+    ("p.parquet", b"PAR1and so onPAR1", "a Parquet file", "write it as CSV or .npy first"),
+];
+
+/// A frame, an array, a NumPy file, a table, and files of other formats.
+fn folder() -> Shell {
+    let shell = Shell::new();
+    for (name, bytes, ..) in FILES {
+        shell.write(name, bytes);
+    }
+    shell.write("a.npy", &npy(&[10]));
+    shell.write("data", &readings(10));
+    shell.run("pack data -t 8 -o f.b2frame").succeeds();
+    shell.run("convert t.csv t.bcolz").succeeds();
+    shell
+}
+
+#[track_caller]
+fn is_refused(shell: &Shell, line: &str, reason: &str, help: &str) {
+    let said = shell.run(line);
+    assert_eq!((said.code, said.text()), (Some(4), ""), "{line}: {}", said.stderr);
+    let lines: Vec<&str> = said.stderr.lines().collect();
+    let [error, hint] = lines.as_slice() else { panic!("{line}: {}", said.stderr) };
+    assert!(error.starts_with("error: `") && error.contains(" is not "), "{line}: {error}");
+    assert!(error.contains(reason), "{line}: {error}");
+    assert!(hint.starts_with("  help: ") && hint.contains(help), "{line}: {hint}");
+}
+
+#[test]
+fn plain_bytes_are_no_container() {
+    let shell = folder();
+    let names = shell.names();
+    for (name, bytes, reason, help) in FILES {
+        for line in [
+            "verify NAME",
+            "unpack NAME -o out",
+            "unpack NAME -o -",
+            "inspect NAME",
+            "attr ls NAME",
+            "attr set NAME key value",
+            "append NAME f.b2frame",
+            "repack NAME",
+            "repack NAME -l 3 -o out",
+        ] {
+            is_refused(&shell, &line.replace("NAME", name), reason, help);
+        }
+        assert_eq!(shell.read(name), bytes);
+    }
+    assert_eq!(shell.names(), names);
+}
+
+#[test]
+fn arrays_and_tables_are_no_frames() {
+    let shell = folder();
+    for line in
+        ["append a.npy f.b2frame", "attr set a.npy key value", "repack a.npy", "inspect a.npy"]
+    {
+        is_refused(&shell, line, "as NumPy files do", "`superchunk pack a.npy -o OUT.b2nd`");
+    }
+    for line in [
+        "unpack t.bcolz -o out",
+        "append f.b2frame t.bcolz",
+        "repack t.bcolz",
+        "inspect t.bcolz",
+        "diff f.b2frame t.bcolz",
+    ] {
+        is_refused(&shell, line, "__rootdirs__", "`superchunk convert t.bcolz OUT --to columns`");
+    }
+}
+
+#[test]
+fn the_commands_that_are_recommended_work() {
+    let shell = folder();
+    for line in [
+        "pack plain -o one.b2frame",
+        "convert t.csv two.bcolz",
+        "pack a.npy -o three.b2nd",
+        "convert t.bcolz four --to columns",
+    ] {
+        shell.run(line).succeeds();
+    }
+}
+
+#[test]
+fn stdin_is_refused_as_files_are() {
+    let shell = Shell::new();
+    let help = "`superchunk pack - -o OUT.b2frame` makes a frame of it";
+    for line in ["-d", "unpack -", "unpack - -o out"] {
+        shell.pipe(line, b"just some bytes").fails(
+            4,
+            &format!("error: `stdin` is not packed: it has the marks of no known format\n  help: {help}\n"),
+        );
+    }
+    assert!(shell.names().is_empty());
+}
+
+#[test]
+fn a_frame_that_is_recognised_is_damaged_and_one_that_is_not_may_be_salvaged() {
+    let shell = folder();
+    let frame = shell.read("f.b2frame");
+    shell.write("cut.b2frame", &frame[..frame.len() / 2]);
+    shell.write("bad.b2frame", &[&[0; 16], &frame[16..]].concat());
+    for verb in ["verify", "unpack -o out", "repack", "append"] {
+        let line = |name: &str| match verb {
+            "append" => format!("append {name} data"),
+            _ => format!("{verb} {name}"),
+        };
+        assert_eq!(shell.run(&line("cut.b2frame")).code, Some(3), "{verb}");
+        let help = "`superchunk salvage bad.b2frame -o OUT`";
+        is_refused(&shell, &line("bad.b2frame"), "no known format", help);
+    }
+}
