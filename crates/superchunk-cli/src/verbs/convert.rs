@@ -255,7 +255,7 @@ fn guess(args: &ConvertArgs, input: &Input) -> Outcome<To> {
         Some("npy") => To::Npy,
         Some("chunk") => To::Chunk,
         Some("raw" | "bin") => To::Raw,
-        _ if input.frame().is_none() && !matches!(input.content, Content::Array(_)) => To::Frame,
+        None if input.frame().is_none() && !matches!(input.content, Content::Array(_)) => To::Frame,
         _ => {
             let words = format!("what is `{}` to be?", args.output.to_string_lossy());
             return Err(Failure::usage(words)

@@ -1,6 +1,6 @@
 //! `pack`: bytes, NumPy arrays and lists of objects become frames or Bloscpack files.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) struct PackArgs {
     /// A file, or - for stdin
     #[arg(default_value = "-", hide_default_value = true)]
     input: OsString,
-    /// Where to; IN.b2frame if not given, - is stdout
+    /// Where to: .b2frame, .b2nd or .blp; IN.b2frame if not given, - is stdout
     #[arg(short, long, value_name = "OUT")]
     output: Option<OsString>,
     /// frame, b2nd or blp; else the name of OUT tells
@@ -100,15 +100,41 @@ enum To {
     Blp,
 }
 
+impl To {
+    /// What the name of the output says, by its extension.
+    fn of_name(output: &OsStr) -> Option<Self> {
+        match Path::new(output).extension()?.to_str()? {
+            "b2nd" => Some(Self::B2nd),
+            "blp" => Some(Self::Blp),
+            "b2frame" | "b2b" | "b2" => Some(Self::Frame),
+            _ => None,
+        }
+    }
+}
+
 impl PackArgs {
     /// What the result is to be, if something tells.
     fn to(&self) -> Option<To> {
-        let suffix = self.output.as_ref().and_then(|output| Path::new(output).extension());
-        self.to.or_else(|| match suffix?.to_str()? {
-            "b2nd" => Some(To::B2nd),
-            "blp" => Some(To::Blp),
-            _ => None,
-        })
+        self.to.or_else(|| self.output.as_deref().and_then(To::of_name))
+    }
+
+    /// Refuses the name of something that `pack` does not make, and an array of no type.
+    fn check_name(&self, format: Format) -> Outcome {
+        let output = self.output.as_deref().unwrap_or_default();
+        let (name, has_extension) = (output.display(), Path::new(output).extension().is_some());
+        if has_extension && self.to().is_none() {
+            let words = format!("expected an output called .b2frame, .b2nd or .blp, got `{name}`");
+            let help = "`superchunk convert` makes .npy, .bcolz, .blsk, .csv and .raw; --to frame makes a \
+                        frame of any name";
+            return Err(Failure::usage(words).with_help(help));
+        }
+        let is_array = format == Format::Npy || self.dtype.is_some();
+        if self.to() == Some(To::B2nd) && !is_array {
+            let words = "an array (.b2nd, --to b2nd) needs the type of its items";
+            return Err(Failure::usage(words)
+                .with_help("give it, like --dtype '<f8', or make a frame: .b2frame, --to frame"));
+        }
+        Ok(())
     }
 
     /// Refuses what does not go together.
@@ -146,6 +172,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
             "change it with `superchunk convert` or `repack`, or take it as bytes with --raw",
         ));
     }
+    args.check_name(format)?;
     let raw = raw_shape(args, format, &source)?;
     let is_array = format == Format::Npy || raw.is_some();
     let target = target_of(args, input.path.as_deref(), is_array)?;

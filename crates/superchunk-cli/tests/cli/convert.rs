@@ -82,3 +82,16 @@ fn arrays_get_other_chunks() {
     shell.run("diff a.npy b.b2nd").succeeds();
     assert_eq!(shell.run("convert a.b2nd c.b2nd --chunks 4").code, Some(2));
 }
+
+#[test]
+fn a_name_of_another_format_is_refused() {
+    let shell = Shell::with_frame();
+    for line in ["convert data.f8 x.parquet", "convert data.b2frame x.foo"] {
+        let said = shell.run(line);
+        assert_eq!(said.code, Some(2), "{line}: {}", said.stderr);
+        assert!(said.stderr.contains("help: say it with --to frame"), "{}", said.stderr);
+    }
+    assert_eq!(shell.names(), ["data.b2frame", "data.f8"]);
+    shell.run("convert data.f8 x").succeeds();
+    shell.run("diff x data.f8").is("", "", 0);
+}

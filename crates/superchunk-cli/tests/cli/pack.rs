@@ -40,6 +40,41 @@ fn bytes_with_type_and_shape_become_an_array() {
 }
 
 #[test]
+fn a_name_says_what_is_made_or_is_refused() {
+    let shell = Shell::new();
+    shell.write("data", &readings(10));
+    for name in ["x.npy", "x.parquet", "x.bcolz", "x.csv", "x.foo", "x.b2nd.bak"] {
+        let said = shell.run(&format!("pack data -o {name}"));
+        let words = format!("expected an output called .b2frame, .b2nd or .blp, got `{name}`");
+        let help = "`superchunk convert` makes .npy, .bcolz, .blsk, .csv and .raw; --to frame makes a \
+                    frame of any name";
+        said.fails(2, &format!("error: {words}\n  help: {help}\n"));
+    }
+    for line in ["pack data -o x.b2nd", "pack data -t 8 --to b2nd", "pack data --varlen -o x.b2nd"]
+    {
+        let said = shell.run(line);
+        let words = "an array (.b2nd, --to b2nd) needs the type of its items";
+        let help = "give it, like --dtype '<f8', or make a frame: .b2frame, --to frame";
+        said.fails(2, &format!("error: {words}\n  help: {help}\n"));
+    }
+    assert_eq!(shell.names(), ["data"]);
+    for (line, format) in [
+        ("pack data -o plain", "b2frame"),
+        ("pack data -o a.b2frame", "b2frame"),
+        ("pack data -o a.b2", "b2frame"),
+        ("pack data -o a.b2b", "b2frame"),
+        ("pack data -o a.blp", "blp"),
+        ("pack data -o a.b2nd --dtype <f8", "b2nd"),
+        ("pack data -o a.foo --to frame", "b2frame"),
+    ] {
+        shell.run(line).succeeds();
+        let name = line.split(' ').nth(3).unwrap();
+        let info = shell.run(&format!("info --json {name}")).succeeds().json();
+        assert_eq!(info.get("format").unwrap().as_str(), Some(format), "{line}");
+    }
+}
+
+#[test]
 fn every_option_is_found_in_the_frame() {
     let shell = Shell::new();
     shell.write("data", &readings(10_000));
