@@ -184,7 +184,7 @@ impl Input {
     }
 
     /// The decoded length of the slice, or of all.
-    fn selected_len(&self) -> Outcome<u64> {
+    pub(crate) fn selected_len(&self) -> Outcome<u64> {
         let size = self.item_size() as u64;
         Ok(match (&self.content, &self.slice) {
             (_, None) => self.len(),

@@ -3,8 +3,10 @@
 //! `-` is stdin. A file whose name really contains `@` or `::` wins over the grammar; what follows the
 //! name of a file that exists is a slice, or a wrong one.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+
+use clap::Args;
 
 /// A parsed location.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,26 @@ pub(crate) struct Location {
     pub(crate) inner: Option<String>,
     /// The part of it.
     pub(crate) slice: Option<String>,
+}
+
+/// The location that a command reads. The parser takes `-@:3`, a slice of stdin, for an option.
+#[derive(Debug, Args)]
+pub(crate) struct LocationArg {
+    /// PATH[::INNER][@SLICE], or - for stdin
+    #[arg(default_value = "-", hide_default_value = true)]
+    location: OsString,
+    #[arg(short = '@', hide = true, value_name = "SLICE", conflicts_with = "location")]
+    stdin_slice: Option<String>,
+}
+
+impl LocationArg {
+    /// What was typed.
+    pub(crate) fn location(&self) -> Location {
+        match &self.stdin_slice {
+            Some(slice) => Location { path: None, inner: None, slice: Some(slice.clone()) },
+            None => Location::parse(&self.location),
+        }
+    }
 }
 
 impl Location {

@@ -1,6 +1,5 @@
 //! `cat` and `head`: values as text.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,7 +7,7 @@ use clap::Args;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
-use crate::location::Location;
+use crate::location::{Location, LocationArg};
 use crate::objects;
 use crate::output;
 use crate::picture;
@@ -37,8 +36,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = CAT_EXAMPLES)]
 pub(crate) struct CatArgs {
-    /// PATH[::INNER][@SLICE], or - for stdin
-    location: OsString,
+    #[command(flatten)]
+    from: LocationArg,
     /// Make a picture of a plane of an array instead
     #[arg(long, value_name = "OUT.png")]
     png: Option<PathBuf>,
@@ -53,11 +52,11 @@ pub(crate) struct CatArgs {
 #[derive(Debug, Args)]
 #[command(after_help = HEAD_EXAMPLES)]
 pub(crate) struct HeadArgs {
-    /// PATH[::INNER][@SLICE], or - for stdin
-    location: OsString,
-    /// How many values
+    #[command(flatten)]
+    from: LocationArg,
+    /// How many values; all but the last N for -N
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    count: u64,
+    count: i64,
     #[command(flatten)]
     view: ViewArgs,
 }
@@ -91,19 +90,19 @@ struct ViewArgs {
 pub(crate) fn run(args: &CatArgs, context: &Context) -> Outcome {
     if let Some(path) = &args.png {
         let target = Target::Path(path.clone());
-        return picture(&args.location, &args.view, &target, args.force, context);
+        return picture(&args.from.location(), &args.view, &target, args.force, context);
     }
-    show(&args.location, &args.view, None, context)
+    show(&args.from.location(), &args.view, None, context)
 }
 
 pub(crate) fn run_head(args: &HeadArgs, context: &Context) -> Outcome {
-    show(&args.location, &args.view, Some(args.count), context)
+    show(&args.from.location(), &args.view, Some(args.count), context)
 }
 
-fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context) -> Outcome {
-    let location = Location::parse(given);
-    if let Some(rows) = Rows::open(&location, context)? {
-        return show_rows(&rows, &location, view, most, context);
+/// Shows values; `head` is the number of values, or without its sign of those at the end to leave out.
+fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Context) -> Outcome {
+    if let Some(rows) = Rows::open(location, context)? {
+        return show_rows(&rows, location, view, head, context);
     }
     let of_tables = [&view.cols, &view.condition, &view.agg, &view.by];
     if of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md) {
@@ -111,10 +110,11 @@ fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context)
         let help = "--cols, --where, --agg, --by and md are for tables";
         return Err(Failure::usage(words).with_help(help));
     }
-    let input = Input::open(&location, context)?;
+    let input = Input::open(location, context)?;
     if let Content::Objects(list) = &input.content {
         let usual = if context.json() { Form::Json } else { Form::Table };
-        let span = list.span(input.slice.as_deref())?.first(most.unwrap_or(u64::MAX));
+        let span = list.span(input.slice.as_deref())?;
+        let span = span.first(head.map_or(u64::MAX, |head| first_of(head, span.count())));
         return objects::print(list, span, view.format.unwrap_or(usual));
     }
     let known = view.dtype.clone().or_else(|| input.dtype());
@@ -129,17 +129,21 @@ fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context)
         Some(text) => parse_dtype(&text)?,
         None => guess(input.item_size())?,
     };
-    match form {
-        Form::Raw => drop(output::binary()?),
-        Form::Hex => {}
-        _ => drop(input.item_count(&dtype)?),
+    let size = dtype.item_size().max(1) as u64;
+    let count = match form {
+        Form::Raw | Form::Hex => input.selected_len()? / size,
+        _ => input.item_count(&dtype)?,
+    };
+    if form == Form::Raw {
+        drop(output::binary()?);
     }
     let shape = match (&input.content, &input.slice) {
         (Content::Array(array), slice) => Some(array.shape_of(slice.as_deref())?),
         _ => None,
     };
-    let size = dtype.item_size().max(1) as u64;
-    let limit = most.map(|most| most.saturating_mul(size));
+    let limit = head.map(|head| first_of(head, count).saturating_mul(size));
+    // The first items of an array are a list, which has no shape.
+    let shape = shape.filter(|_| limit.is_none() || form != Form::Json);
     let escape = Escape::of(view.escape);
     let mut printer = Printer::new(output::text(), dtype, form, escape, shape);
     let shown = pieces(&input, size, limit, &mut |bytes| printer.put(bytes));
@@ -149,18 +153,31 @@ fn show(given: &OsString, view: &ViewArgs, most: Option<u64>, context: &Context)
     }
 }
 
+/// The number of values to show of `count`: all but the last ones if `head` is negative.
+fn first_of(head: i64, count: u64) -> u64 {
+    u64::try_from(head).unwrap_or_else(|_| count.saturating_sub(head.unsigned_abs()))
+}
+
 fn show_rows(
     rows: &Rows,
     location: &Location,
     view: &ViewArgs,
-    most: Option<u64>,
+    head: Option<i64>,
     context: &Context,
 ) -> Outcome {
+    let slice = location.slice.as_deref();
+    let chosen = [&view.condition, &view.agg, &view.by].iter().any(|option| option.is_some());
+    if chosen && head.is_some_and(|head| head < 0) {
+        let words = "a negative -n needs the number of rows, which --where, --agg and --by change";
+        return Err(Failure::usage(words).with_help("give the number of rows to show"));
+    }
+    let rows_in =
+        slice.map_or(Ok(Span::all(rows.rows())), |slice| Span::parse(slice, rows.rows()))?;
     let wanted = Wanted {
         columns: view.cols.as_deref(),
         condition: view.condition.as_deref(),
-        slice: location.slice.as_deref(),
-        most,
+        slice,
+        most: head.map(|head| first_of(head, rows_in.count())),
     };
     let form = TableForm::of(view.format, context.json(), Escape::of(view.escape))?;
     let totals = Totals { measures: view.agg.as_deref(), by: view.by.as_deref() };
@@ -172,13 +189,13 @@ fn show_rows(
 
 /// Paints a plane of an array.
 fn picture(
-    given: &OsString,
+    location: &Location,
     view: &ViewArgs,
     target: &Target,
     force: bool,
     context: &Context,
 ) -> Outcome {
-    let input = Input::open(&Location::parse(given), context)?;
+    let input = Input::open(location, context)?;
     let Content::Array(array) = &input.content else {
         return Err(Failure::usage("only arrays have planes to make a picture of"));
     };

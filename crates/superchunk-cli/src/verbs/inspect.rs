@@ -50,8 +50,9 @@ enum Part {
     Trailer,
     /// The header of a chunk
     Chunk {
-        /// Its number, from 0
-        number: usize,
+        /// Its number, from 0; -1 is the last
+        #[arg(allow_negative_numbers = true)]
+        number: i64,
     },
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
     let format = detected.format;
     let part = args.part.unwrap_or(Part::Header);
     match (format, part) {
-        (Format::Chunk, Part::Header | Part::Chunk { number: 0 }) => {
+        (Format::Chunk, Part::Header | Part::Chunk { number: 0 | -1 }) => {
             let start = Envelope::open(path)?.bytes(0, 32)?;
             show("chunk", &chunk_fields(&start, 0), args.bytes, context)
         }
@@ -82,7 +83,8 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
         }
         (Format::Bloscpack, Part::Chunk { number }) => {
             let input = Input::open(&location, context)?;
-            let fields = packs::chunk(path, input.need_pack()?, number)?;
+            let pack = input.need_pack()?;
+            let fields = packs::chunk(path, pack, chunk_number(number, pack.data()?)?)?;
             show("chunk", &fields, args.bytes, context)
         }
         (Format::Frame | Format::SparseFrame, part) => {
@@ -184,13 +186,19 @@ fn index(
     Table::print_rows(["chunk", "place", "nbytes", "cbytes"], rows)
 }
 
-fn chunk(location: &Location, number: usize, with_bytes: bool, context: &Context) -> Outcome {
+/// The chunk that a number means, from the end if it is negative.
+fn chunk_number(number: i64, chunks: &SuperChunk) -> Outcome<usize> {
+    let count = chunks.chunk_count();
+    let from_start = if number < 0 { number.saturating_add_unsigned(count as u64) } else { number };
+    let found = usize::try_from(from_start).ok().filter(|number| *number < count);
+    found.ok_or_else(|| {
+        Failure::usage(format!("there is no chunk {number}: the number of chunks is {count}"))
+    })
+}
+
+fn chunk(location: &Location, number: i64, with_bytes: bool, context: &Context) -> Outcome {
     let input = Input::open(location, context)?;
-    let frame = input.need_frame()?;
-    if number >= frame.chunk_count() {
-        let words = format!("there is no chunk {number}: the frame has {}", frame.chunk_count());
-        return Err(Failure::usage(words));
-    }
+    let number = chunk_number(number, input.need_frame()?)?;
     let (bytes, base) = match map_of(&input)?.locate(number)? {
         Located::At(position) => {
             let file = index_file(&input.path, input.detected.format);

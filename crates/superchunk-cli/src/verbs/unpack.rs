@@ -9,7 +9,7 @@ use superchunk::npy;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
-use crate::location::Location;
+use crate::location::{Location, LocationArg};
 use crate::names::{human, is_packed_name};
 use crate::objects::{self, Framing, RecordArgs};
 use crate::output::Document;
@@ -26,9 +26,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UnpackArgs {
-    /// PATH[::INNER][@SLICE], or - for stdin
-    #[arg(default_value = "-", hide_default_value = true)]
-    location: OsString,
+    #[command(flatten)]
+    from: LocationArg,
     /// Where to; - is stdout
     #[arg(short, long, value_name = "OUT")]
     output: Option<OsString>,
@@ -49,7 +48,7 @@ pub(crate) struct UnpackArgs {
 }
 
 pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
-    let location = Location::parse(&args.location);
+    let location = args.from.location();
     let input = Input::open(&location, context)?;
     input.need_packed()?;
     let header = header_of(args, &input)?;

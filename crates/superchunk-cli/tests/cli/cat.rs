@@ -102,3 +102,53 @@ fn slips_of_the_pen_get_a_hint_and_the_exit_code_of_usage() {
         assert!(said.stderr.contains(hint), "{line} {last}: {}", said.stderr);
     }
 }
+
+#[test]
+fn a_slice_of_stdin_is_a_location() {
+    let shell = counting();
+    let frame = shell.read("n.b2frame");
+    for (line, expected) in [
+        ("cat -@:3 --format json", "[0, 1, 2]\n"),
+        ("cat --format json -@-2:", "[28, 29]\n"),
+        ("head -n 2 -@::10 --format json", "[0, 10]\n"),
+        ("cat -@5 --format csv", "5\n"),
+        ("unpack -@1:2 --raw", "\x01\0\0\0"),
+    ] {
+        let said = shell.pipe(line, &frame);
+        assert_eq!(
+            (said.text(), said.stderr.as_str(), said.code),
+            (expected, "", Some(0)),
+            "{line}"
+        );
+    }
+    assert_eq!(shell.run("cat n.b2frame -@:3").code, Some(2));
+}
+
+#[test]
+fn a_negative_count_leaves_out_the_last_values() {
+    let shell = counting();
+    shell.write("a.npy", &npy(&[3, 2]));
+    shell.write("t.csv", b"a\n1\n2\n3\n");
+    shell.write("lines", b"one\ntwo\nthree\n");
+    shell.run("convert t.csv t.bcolz").succeeds();
+    shell.run("pack lines --varlen -o lines.b2frame").succeeds();
+    for (line, expected) in [
+        ("head -n -27 n.b2frame --format json", "[0, 1, 2]\n"),
+        ("head -n -2 n.b2frame@:5 --format json", "[0, 1, 2]\n"),
+        ("head --count -99 n.b2frame --format json", "[]\n"),
+        ("head -n -4 a.npy --format json", "[0, 1]\n"),
+        ("head -n -2 t.bcolz --format csv", "a\n1\n"),
+        ("head -n -1 t.bcolz@1: --format csv", "a\n2\n"),
+        ("head -n -2 lines.b2frame", "one\n"),
+    ] {
+        let said = shell.run(line);
+        assert_eq!(
+            (said.text(), said.stderr.as_str(), said.code),
+            (expected, "", Some(0)),
+            "{line}"
+        );
+    }
+    let said = shell.run_with("head -n -2 t.bcolz --where", "a > 1");
+    let words = "a negative -n needs the number of rows, which --where, --agg and --by change";
+    said.fails(2, &format!("error: {words}\n  help: give the number of rows to show\n"));
+}

@@ -64,3 +64,41 @@ fn wrong_command_lines_are_usage_errors() {
         assert!(said.stderr.starts_with("error: "), "{line}: {}", said.stderr);
     }
 }
+
+#[test]
+fn a_negative_number_is_the_value_of_its_option() {
+    let shell = Shell::new();
+    shell.write("data", &[7; 80]);
+    for (line, option) in [
+        ("pack data -t -3", "'-3' for '--typesize <N>'"),
+        ("pack data -z -3", "'-3' for '--chunk-size <SIZE>'"),
+        ("pack data -b -64", "'-64' for '--block-size <SIZE>'"),
+        ("pack data -l -3", "'-3' for '--level <N>'"),
+        ("pack data --chunks -3,4", "'-3' for '--chunks <LIST>'"),
+        ("bench data -t -3", "'-3' for '--typesize <N>'"),
+        ("caps -T -3", "'-3' for '--threads <N>'"),
+    ] {
+        let said = shell.run(line);
+        let words = format!("error: invalid value {option}: ");
+        assert_eq!(
+            (said.code, said.stderr.starts_with(&words)),
+            (Some(2), true),
+            "{}",
+            said.stderr
+        );
+    }
+    assert_eq!(shell.names(), ["data"]);
+    // Elsewhere a digit is a level, alone or among other short options.
+    for level in ["-f -9", "-f9", "-f -l 9"] {
+        shell.run(&format!("pack data -o a {level}")).succeeds();
+        let info = shell.run("info --json a").succeeds().json();
+        assert_eq!(info.get("level").unwrap().to_json(), "9", "{level}");
+    }
+    let twice = shell.run("pack data -9 -l 3 -o d");
+    assert_eq!((twice.code, twice.stderr.contains("cannot be used with")), (Some(2), true));
+    let nowhere = shell.run("unpack -9 a");
+    assert_eq!(
+        (nowhere.code, nowhere.stderr.contains("unexpected argument '-9'")),
+        (Some(2), true)
+    );
+}

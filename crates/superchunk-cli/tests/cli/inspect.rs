@@ -66,7 +66,7 @@ fn sparse_frames_and_lone_chunks_have_parts_too() {
 fn what_has_no_such_part_is_told() {
     let shell = Shell::with_frame();
     let said = shell.run("inspect data.b2frame chunk 13");
-    said.fails(2, "error: there is no chunk 13: the frame has 13\n");
+    said.fails(2, "error: there is no chunk 13: the number of chunks is 13\n");
     assert_eq!(shell.run("inspect data.f8 header").code, Some(4));
     assert_eq!(shell.run("inspect - header").code, Some(2));
 }
@@ -80,4 +80,24 @@ fn a_frame_that_cannot_be_opened_can_be_looked_at() {
     shell.write("data.b2frame", &frame);
     assert_eq!(shell.run("info data.b2frame").code, Some(3));
     assert!(shell.run("inspect data.b2frame").succeeds().text().contains("frame_len"));
+}
+
+#[test]
+fn negative_numbers_count_from_the_last_chunk() {
+    let shell = Shell::with_frame();
+    shell.run("convert data.b2frame data.blp").succeeds();
+    for name in ["data.b2frame", "data.blp"] {
+        let info = shell.run(&format!("info --json {name}")).succeeds().json();
+        let count: i64 = info.get("nchunks").unwrap().to_json().parse().unwrap();
+        for back in [1, count] {
+            let said = shell.run(&format!("inspect {name} chunk -{back}")).succeeds();
+            let same = shell.run(&format!("inspect {name} chunk {}", count - back)).succeeds();
+            assert_eq!(said.text(), same.text(), "{name}, chunk -{back}");
+        }
+        let number = count + 1;
+        let words = format!("there is no chunk -{number}: the number of chunks is {count}");
+        shell
+            .run(&format!("inspect {name} chunk -{number}"))
+            .fails(2, &format!("error: {words}\n"));
+    }
 }

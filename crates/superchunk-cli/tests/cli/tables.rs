@@ -157,7 +157,7 @@ fn what_makes_no_sense_is_said() {
         "error: there is no column `nope`\n  help: the columns are day, open, close, volume, who\n",
     );
     shell.run("cat quotes.bcolz::nope").fails(
-        1,
+        2,
         "error: `quotes.bcolz` has no column called `nope`\n  help: it has day, open, close, volume, \
          who\n",
     );
