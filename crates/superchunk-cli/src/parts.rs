@@ -239,6 +239,8 @@ fn packed(bytes: &[u8]) -> String {
 fn general_flags(bytes: &[u8]) -> String {
     let flags = bytes.first().copied().unwrap_or(0);
     let mut words = vec![format!("version {}", flags & 0x0f)];
+    let entry_bits = 32 << (flags >> 4 & 3);
+    words.extend((entry_bits != 64).then(|| format!("index entries of {entry_bits} bits")));
     words.extend((flags & 0x40 != 0).then(|| "variable chunks".to_owned()));
     words.extend((flags & 0x80 != 0).then(|| "variable-length blocks".to_owned()));
     words.join(", ")

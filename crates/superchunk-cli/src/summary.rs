@@ -32,6 +32,8 @@ pub(crate) struct Summary {
     split: Option<&'static str>,
     dictionary: bool,
     checksums: Option<&'static str>,
+    /// The bits of an index entry, if they are not the usual 64.
+    entry_bits: Option<u64>,
     metalayers: Vec<(String, Value)>,
     attributes: Vec<(String, Value)>,
     pub(crate) array: Option<(Vec<u64>, String)>,
@@ -88,6 +90,7 @@ impl Summary {
             split: None,
             dictionary: false,
             checksums: None,
+            entry_bits: None,
             metalayers: Vec::new(),
             attributes: Vec::new(),
             array: None,
@@ -118,6 +121,7 @@ impl Summary {
             Integrity::Sealed => "sealed",
             _ => "unverified",
         });
+        self.entry_bits = unusual_entry_bits(frame);
         for name in frame.metalayer_names() {
             let bytes = frame.metalayer(name).unwrap_or_default();
             self.metalayers.push((name.to_owned(), value_of(bytes)));
@@ -201,6 +205,7 @@ impl Summary {
         document
             .with_some("shape", shape.map(numbers))
             .with_some("dtype", dtype)
+            .with_some("index_entry_bits", self.entry_bits)
             .with_some("objects", self.objects.map(|(count, _)| count))
             .with_some("kind", self.objects.map(|(_, kind)| kind))
             .with_some("chunks", chunks.map(numbers))
@@ -234,6 +239,9 @@ impl Summary {
         }
         if let Some(checksums) = self.checksums {
             line("checksums", checksums.to_owned());
+        }
+        if let Some(bits) = self.entry_bits {
+            line("index", format!("entries of {bits} bits"));
         }
         for (name, value) in &self.metalayers {
             line("metalayer", format!("{name} = {}", value.to_json()));
@@ -269,6 +277,11 @@ impl Summary {
         };
         format!("{} of {size}{blocks}", self.nchunks)
     }
+}
+
+/// The bits of an index entry, if they are not the usual 64.
+pub(crate) fn unusual_entry_bits(frame: &SuperChunk) -> Option<u64> {
+    frame.index_entry_bits().filter(|bits| *bits != 64).map(|bits| bits as u64)
 }
 
 /// The lengths of the axes with crosses between.

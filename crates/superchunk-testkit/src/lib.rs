@@ -14,6 +14,7 @@
 //! - [`model`]: random changes of a super-chunk, beside a plain list of vectors;
 //! - [`crash`]: a simulated disk that is cut off at any moment;
 //! - [`corrupt`]: every truncation and mutation of a buffer;
+//! - [`entry_widths`]: frames whose index has entries of another width;
 //! - [`trees`]: folders as lists of files, and random damages of them;
 //! - [`alloc`]: how much memory a call takes at most;
 //! - `fork`: a check in a forked child (Unix);
@@ -25,6 +26,7 @@ pub mod alloc;
 pub mod corrupt;
 pub mod crash;
 pub mod datasets;
+pub mod entry_widths;
 #[cfg(unix)]
 pub mod fork;
 mod fourier;

@@ -18,6 +18,7 @@ use crate::location::Location;
 use crate::output::{self, Document, Table, object};
 use crate::packs;
 use crate::parts::{Envelope, Field, chunk_fields, index_file};
+use crate::summary::unusual_entry_bits;
 use crate::values::hex_line;
 
 const EXAMPLES: &str = "\
@@ -164,6 +165,7 @@ fn index(
         Ok((place(number)?, header.len() as u64, header.compressed_len() as u64))
     };
     let numbers = 0..chunks.chunk_count();
+    let entry_bits = unusual_entry_bits(chunks);
     if context.json() {
         let document = Document::new("inspect").with("part", "index");
         let items = numbers.map(|number| {
@@ -175,10 +177,12 @@ fn index(
                 ("cbytes", cbytes.into()),
             ]))
         });
-        return document.with_or_null("offset", start).print_list("chunks", items);
+        let document = document.with_or_null("offset", start);
+        return document.with_some("index_entry_bits", entry_bits).print_list("chunks", items);
     }
     let heading = start.map_or("no index".to_owned(), |start| format!("index at byte {start}"));
-    output::print(&format!("{heading}\n"))?;
+    let width = entry_bits.map_or(String::new(), |bits| format!(", entries of {bits} bits"));
+    output::print(&format!("{heading}{width}\n"))?;
     let rows = numbers.map(|number| {
         let (place, nbytes, cbytes) = part(number)?;
         Ok([number.to_string(), place, nbytes.to_string(), cbytes.to_string()])

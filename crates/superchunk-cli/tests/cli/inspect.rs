@@ -1,5 +1,7 @@
 //! `inspect`.
 
+use superchunk_testkit::entry_widths;
+
 use crate::shell::Shell;
 
 #[test]
@@ -99,5 +101,29 @@ fn negative_numbers_count_from_the_last_chunk() {
         shell
             .run(&format!("inspect {name} chunk -{number}"))
             .fails(2, &format!("error: {words}\n"));
+    }
+}
+
+#[test]
+fn an_index_of_another_width_says_so() {
+    let shell = Shell::new();
+    shell.write("zeros", &[0; 80_000]);
+    shell.run("pack zeros -t 8 -z 16K --no-checksums").succeeds();
+    let frame = shell.read("zeros.b2frame");
+    let usual = shell.run("inspect zeros.b2frame index").succeeds();
+    assert!(!usual.text().contains("bits"), "{}", usual.text());
+    assert!(!shell.run("info zeros.b2frame").succeeds().text().contains("index"));
+    shell.write("zeros.b2frame", &entry_widths::with_width(&frame, 2));
+
+    let header = shell.run("inspect zeros.b2frame header").succeeds();
+    assert!(header.text().contains("version 2, index entries of 128 bits"), "{}", header.text());
+    let index = shell.run("inspect zeros.b2frame index").succeeds();
+    assert!(index.text().contains(", entries of 128 bits\n"), "{}", index.text());
+    let info = shell.run("info zeros.b2frame").succeeds();
+    assert!(info.text().contains("  index      entries of 128 bits\n"), "{}", info.text());
+    for command in ["info --json zeros.b2frame", "inspect --json zeros.b2frame index"] {
+        let document = shell.run(command).succeeds().json();
+        let bits = document.get("index_entry_bits").and_then(superchunk::Value::as_u64);
+        assert_eq!(bits, Some(128), "{command}");
     }
 }

@@ -231,6 +231,11 @@ pub(crate) trait Layout: Send + Sync {
         Integrity::None
     }
 
+    /// The bytes of an index entry, in a format that leaves them open.
+    fn index_entry_len(&self) -> Option<usize> {
+        None
+    }
+
     /// The bytes of storage in use, dead ones included.
     fn stored_len(&self) -> Result<u64>;
 

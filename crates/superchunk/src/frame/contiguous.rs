@@ -438,12 +438,9 @@ impl Layout for Contiguous {
     }
 
     fn close(&mut self, contents: &mut Contents) -> Result<()> {
-        let is_loose = !contents.entries.is_empty()
-            && self
-                .writer
-                .as_ref()
-                .is_some_and(|writer| writer.committed && writer.space.is_loose());
-        if is_loose && self.may_tidy() {
+        let is_loose = |writer: &Writer| writer.committed && writer.space.is_loose();
+        let has_slack = !contents.entries.is_empty() && self.writer.as_ref().is_some_and(is_loose);
+        if has_slack && self.may_tidy() {
             // All changes are committed: failing to shorten the file is not an error.
             let _ = self.commit_at(contents, true);
         }
@@ -483,6 +480,10 @@ impl Layout for Contiguous {
 
     fn integrity(&self) -> Integrity {
         self.integrity
+    }
+
+    fn index_entry_len(&self) -> Option<usize> {
+        Some(self.header.entry_len)
     }
 
     fn stored_len(&self) -> Result<u64> {

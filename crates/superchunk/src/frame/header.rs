@@ -19,7 +19,7 @@
 //! `docs/formats/cframe.md`.
 
 use super::dialect::Dialect;
-use super::{Kind, layers};
+use super::{Kind, index, layers};
 use crate::container::{ChunkSize, Contents, Layer, Params};
 use crate::error::{Error, Result};
 use crate::wire::Reader;
@@ -59,6 +59,8 @@ pub(crate) struct Header {
     pub(super) typesize: usize,
     pub(super) chunksize: ChunkSize,
     pub(super) vl_blocks: bool,
+    /// The bytes of an index entry: as stated, or, in a frame that was opened, as found.
+    pub(super) entry_len: usize,
     pub(super) params: Params,
     pub(super) metalayers: Vec<Layer>,
 }
@@ -141,6 +143,7 @@ impl Header {
             typesize: usize::try_from(byte(48).i32_be("typesize")?).unwrap_or(0),
             chunksize,
             vl_blocks: flags & VL_BLOCKS != 0,
+            entry_len: index::stated_entry_len(flags),
             params: fixed.params(codec, other)?,
             metalayers: start.dialect.parse_metalayers(bytes)?,
         };
@@ -182,6 +185,7 @@ impl Header {
             typesize: contents.item_size,
             chunksize: contents.chunk_size,
             vl_blocks: contents.vl_blocks,
+            entry_len: index::ENTRY_LEN,
             params: contents.params.clone(),
             metalayers: contents.metalayers.clone(),
         }
@@ -226,8 +230,13 @@ impl Header {
         version | 0x10 | variable | vl_blocks
     }
 
+    /// What the header says about the index.
+    pub(super) fn stated_index(&self) -> index::Stated {
+        index::Stated { count: self.chunk_count(), entry_len: Some(self.entry_len) }
+    }
+
     /// The number of chunks, where the header tells it.
-    pub(super) fn chunk_count(&self) -> Option<u64> {
+    fn chunk_count(&self) -> Option<u64> {
         match self.chunksize {
             ChunkSize::Open => Some(0),
             ChunkSize::Fixed(size) => Some(self.nbytes.div_ceil(size as u64)),

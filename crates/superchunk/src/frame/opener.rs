@@ -191,7 +191,7 @@ impl Opener {
         Ok(Step::Need(range))
     }
 
-    fn finish(&self, header: Header, needed: Range<u64>, bytes: &[u8]) -> Result<Step> {
+    fn finish(&self, mut header: Header, needed: Range<u64>, bytes: &[u8]) -> Result<Step> {
         let record_len = record_len(&header);
         let (record, bytes) = bytes.split_at_checked(record_len).unwrap_or((&[], bytes));
         let start = needed.start + record_len as u64;
@@ -202,10 +202,10 @@ impl Opener {
             bytes.len()
         };
         let (index, trailer) = bytes.split_at_checked(trailer_at).unwrap_or((bytes, &[]));
-        let entries = if header.nbytes == 0 {
-            Vec::new()
-        } else {
-            index::parse(index, header.chunk_count(), &self.limits)?
+        let entries;
+        (entries, header.entry_len) = match header.nbytes {
+            0 => (Vec::new(), index::ENTRY_LEN),
+            _ => index::parse(index, header.stated_index(), &self.limits)?,
         };
         let trailer = match header.dialect {
             Dialect::Beta1 => Trailer::default(),

@@ -31,6 +31,8 @@ pub(crate) struct Head {
     /// Whether they do not say `b2frame`, as they should.
     pub(crate) lacks_magic: bool,
     pub(crate) header_len: u64,
+    /// The bytes that it says an index entry has.
+    pub(crate) entry_len: usize,
     /// Where it says that index and trailer are.
     pub(crate) tail: Range<u64>,
     /// All but the entries.
@@ -66,15 +68,15 @@ pub(crate) fn head(mut bytes: Vec<u8>, kind: Kind) -> Result<Head> {
         ..Contents::new(header.typesize, header.chunksize, header.params.clone())
     };
     bytes.truncate(usize::try_from(header.header_len).unwrap_or(usize::MAX));
-    Ok(Head { kind, bytes, lacks_magic, header_len: header.header_len, tail, contents })
+    let Header { header_len, entry_len, .. } = header;
+    Ok(Head { kind, bytes, lacks_magic, header_len, entry_len, tail, contents })
 }
 
 /// Reads index and trailer, which are all of `part`.
 pub(crate) fn tail(part: &[u8], limits: &Limits) -> Result<Tail> {
     let index_len = Trailer::find(part)?;
     let (index, trailer) = part.split_at_checked(index_len).unwrap_or((part, &[]));
-    let entries = index::parse(index, None, limits)?;
-    Ok(Tail { index_len, entries, values: values(trailer) })
+    Ok(Tail { index_len, entries: entries(index, limits)?, values: values(trailer) })
 }
 
 /// Whether the fingerprint of index and trailer vouches for them and for this header. `part` is what
@@ -104,7 +106,12 @@ pub(crate) fn values(trailer: &[u8]) -> Vec<Layer> {
 
 /// The entries of the index that `chunk` is.
 pub(crate) fn entries(chunk: &[u8], limits: &Limits) -> Result<Vec<Entry>> {
-    index::parse(chunk, None, limits)
+    index::parse(chunk, index::Stated::default(), limits).map(|(entries, _)| entries)
+}
+
+/// Whether an index chunk may have items of this size.
+pub(crate) fn is_entry_len(item_size: usize) -> bool {
+    index::ENTRY_LENS.contains(&item_size)
 }
 
 /// Whether a chunk has the checksum that the bytes behind it state; `None` if they state none. With

@@ -379,6 +379,10 @@ impl Layout for Sparse {
         self.integrity
     }
 
+    fn index_entry_len(&self) -> Option<usize> {
+        Some(self.header.entry_len)
+    }
+
     fn stored_len(&self) -> Result<u64> {
         Ok(self.header.frame_len + self.header.cbytes)
     }

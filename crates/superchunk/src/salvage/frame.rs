@@ -276,8 +276,9 @@ fn data_chunks(
     head: Option<&Head>,
     judge: &mut Judge<'_>,
 ) -> Vec<Found> {
+    let stated_len = head.map_or(8, |head| head.entry_len);
     let mut entries_of = |found: &Found| {
-        let can_be_index = found.suffix == 0 && found.item_size == 8;
+        let can_be_index = found.suffix == 0 && [8, stated_len].contains(&found.item_size);
         if can_be_index { generations::entries(judge, &found.range()) } else { None }
     };
     let lists_places = |entries: Option<Vec<Entry>>, found: &Found| {

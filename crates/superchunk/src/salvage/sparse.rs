@@ -161,7 +161,8 @@ fn list(
     let read = |start: usize| {
         let part = index.get(start..trailer.start)?;
         let header = Header::parse(part).ok()?;
-        let fits = header.compressed_len() == part.len() && header.item_size() == 8;
+        let fits =
+            header.compressed_len() == part.len() && remains::is_entry_len(header.item_size());
         fits.then(|| remains::entries(part, limits).ok()).flatten().map(|entries| (start, entries))
     };
     let Some((start, entries)) = starts.into_iter().find_map(read) else {

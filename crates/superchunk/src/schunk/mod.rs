@@ -196,6 +196,13 @@ impl SuperChunk {
         self.layout.integrity()
     }
 
+    /// The bits of an entry of the index: 64, or, in a frame that another program wrote, 32, 128 or
+    /// 256 until the first commit. `None` if this is not a frame.
+    #[must_use]
+    pub fn index_entry_bits(&self) -> Option<usize> {
+        self.layout.index_entry_len().map(|len| 8 * len)
+    }
+
     /// Makes all changes durable, in one step: after a crash at any moment the file has either the
     /// old state or the new one.
     pub fn commit(&mut self) -> Result<()> {
