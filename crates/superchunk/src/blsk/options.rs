@@ -20,7 +20,8 @@ use crate::superfile::{Order, Reserve};
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Codec, level and filter of the chunks. They are chunks of Blosc1, and their item size is that
-    /// of the column.
+    /// of the column. [`Filter::TruncPrec`](crate::Filter::TruncPrec) of 1 to 52 bits is done to new
+    /// items before they become chunks.
     pub compress: CompressOptions,
     /// The rows of a chunk, or `None` for half a megabyte of the widest column.
     pub chunk_rows: Option<usize>,

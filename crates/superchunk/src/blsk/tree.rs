@@ -1,5 +1,6 @@
 //! What arrays and tables share: columns of equal length that are committed together.
 
+use std::borrow::Cow;
 use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::store::Dir;
 #[cfg(any(unix, windows))]
 use crate::store::Folder;
 use crate::superfile::{
-    Access, Column, Compression, Leaf, MAX_CHUNK, Order, Root, Storage, Updates,
+    Access, Column, Compression, Leaf, MAX_CHUNK, Order, Root, Storage, Truncation, Updates,
 };
 
 /// The bytes of a chunk of the widest column, where nobody says otherwise.
@@ -32,6 +33,8 @@ pub(super) struct Tree {
     pub(super) storage: Storage,
     pub(super) columns: Vec<Body>,
     updates: Vec<Arc<Mutex<Updates>>>,
+    /// What is done to new items of each column. Empty in a tree that is only read.
+    truncations: Vec<Option<Truncation>>,
     dirty: bool,
     /// The number of rows that the meta files agree on, if they do.
     committed: Option<u64>,
@@ -123,15 +126,18 @@ impl Tree {
         equip: impl Fn(CompressOptions) -> CompressOptions,
     ) -> Result<Self> {
         let root = Arc::new(root);
-        let (mut columns, mut updates) = (Vec::new(), Vec::new());
+        let (mut columns, mut updates, mut truncations) = (Vec::new(), Vec::new(), Vec::new());
         for leaf in &storage.columns {
             let (body, counters) = Body::open(&root, leaf, &storage, &equip)?;
             columns.push(body);
             updates.push(counters);
+            if root.access.writable {
+                truncations.push(storage.compression.truncation(&leaf.dtype)?);
+            }
         }
         let rows = storage.shape.first().copied();
         let committed = rows.filter(|_| !root.access.recover);
-        Ok(Self { root, storage, columns, updates, dirty: false, committed })
+        Ok(Self { root, storage, columns, updates, truncations, dirty: false, committed })
     }
 
     /// The number of rows.
@@ -187,8 +193,10 @@ impl Tree {
             *first = rows;
         }
         storage.check()?;
+        let truncated = parts.iter().enumerate();
+        let truncated: Vec<_> = truncated.map(|(column, it)| self.truncated(column, it)).collect();
         self.change(|columns| {
-            for (body, bytes) in columns.iter_mut().zip(parts) {
+            for (body, bytes) in columns.iter_mut().zip(&truncated) {
                 match body {
                     Body::Rows(chunks) => chunks.append(bytes)?,
                     Body::Grid(grid) => grid.write_rows(old, bytes, rows)?,
@@ -200,6 +208,14 @@ impl Tree {
         Ok(())
     }
 
+    /// New items of a column as they are stored.
+    fn truncated<'b>(&self, column: usize, items: &'b [u8]) -> Cow<'b, [u8]> {
+        match self.truncations.get(column) {
+            Some(Some(truncation)) => Cow::Owned(truncation.apply(items)),
+            _ => Cow::Borrowed(items),
+        }
+    }
+
     /// Overwrites rows of one column.
     pub(super) fn write_rows(&mut self, column: usize, start: u64, bytes: &[u8]) -> Result<()> {
         let len = self.row_len(column).max(1);
@@ -209,9 +225,10 @@ impl Tree {
         let rows = self.rows();
         self.check_rows(&(start..start.saturating_add((bytes.len() / len) as u64)))?;
         self.column(column)?;
+        let bytes = self.truncated(column, bytes);
         self.change(|columns| match columns.get_mut(column) {
-            Some(Body::Rows(chunks)) => chunks.write_items(start, bytes),
-            Some(Body::Grid(grid)) => grid.write_rows(start, bytes, rows),
+            Some(Body::Rows(chunks)) => chunks.write_items(start, &bytes),
+            Some(Body::Grid(grid)) => grid.write_rows(start, &bytes, rows),
             None => Ok(()),
         })
     }
@@ -415,7 +432,7 @@ fn new_storage(columns: Vec<Leaf>, row_shape: &[u64], options: &Options) -> Resu
             "{rows} rows of {row_len} bytes are too much for a chunk"
         )));
     }
-    Ok(Storage {
+    let storage = Storage {
         endianness: common_order(columns.iter().map(|leaf| &leaf.dtype)),
         columns,
         shape: std::iter::once(0).chain(row_shape.iter().copied()).collect(),
@@ -425,7 +442,14 @@ fn new_storage(columns: Vec<Leaf>, row_shape: &[u64], options: &Options) -> Resu
         compression: Compression::from_options(&options.compress)?,
         reserve: options.reserve,
         other: Vec::new(),
-    })
+    };
+    for leaf in &storage.columns {
+        let words = &storage.compression;
+        let options = words.to_options(leaf.dtype.item_size());
+        let applied = options.and_then(|_| words.truncation(&leaf.dtype));
+        applied.map_err(|error| error.of_kind(ErrorKind::InvalidArgument))?;
+    }
+    Ok(storage)
 }
 
 /// Big endian if every type that has an order has that one.

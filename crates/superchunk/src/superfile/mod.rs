@@ -25,5 +25,7 @@ pub(crate) use column::Column;
 pub(crate) use file::{INDEX, Index, MAGIC};
 pub(crate) use journal::FileId;
 pub(crate) use root::{Access, Root, file_name};
-pub(crate) use storage::{Compression, Leaf, MAX_CHUNK, Partial, Storage, check_column_name};
+pub(crate) use storage::{
+    Compression, Leaf, MAX_CHUNK, Partial, Storage, Truncation, check_column_name,
+};
 pub(crate) use yaml::Yaml;

@@ -14,16 +14,18 @@
 //! compression:
 //!   library: blosclz              for new chunks; every chunk tells what it was made with
 //!   level: 5
-//!   filters: [shuffle]
+//!   filters: [shuffle, truncate]
+//!   truncate: 12                  ours: the bits of a mantissa that `truncate` keeps
 //! reserve: 8                      ours: a rewritten file leaves 1/8 of each chunk free behind it
 //! ```
 
+mod compression;
 mod partial;
 
 use super::yaml::Yaml;
 use crate::dtype::{ByteOrder, DKind, DType, tuple};
 use crate::error::{Error, ErrorKind, Result};
-use crate::options::{ChunkFormat, Codec, CompressOptions, Filter};
+pub(crate) use compression::{Compression, Truncation};
 pub(crate) use partial::Partial;
 
 /// The deepest nesting of columns.
@@ -94,14 +96,6 @@ pub enum Reserve {
     Full,
 }
 
-/// How new chunks are compressed, in the words of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Compression {
-    pub(crate) library: String,
-    pub(crate) level: u8,
-    pub(crate) filters: Vec<String>,
-}
-
 impl Storage {
     /// Reads the file.
     pub(crate) fn parse(text: &str) -> Result<Self> {
@@ -126,12 +120,6 @@ impl Storage {
     /// The file.
     pub(crate) fn to_text(&self) -> String {
         let plain = |text: String| Yaml::Plain(text);
-        let filters = self.compression.filters.iter().cloned().map(Yaml::Plain).collect();
-        let compression = vec![
-            ("library".to_owned(), plain(self.compression.library.clone())),
-            ("level".to_owned(), plain(self.compression.level.to_string())),
-            ("filters".to_owned(), Yaml::List(filters)),
-        ];
         let big = self.endianness == ByteOrder::Big;
         let mut entries = vec![
             ("dtype".to_owned(), self.dtypes()),
@@ -140,7 +128,7 @@ impl Storage {
             ("superchunksize".to_owned(), plain(self.superchunksize.to_string())),
             ("endianness".to_owned(), plain(if big { "big" } else { "little" }.to_owned())),
             ("order".to_owned(), plain(if self.order == Order::C { "C" } else { "F" }.to_owned())),
-            ("compression".to_owned(), Yaml::Map(compression)),
+            ("compression".to_owned(), self.compression.to_yaml()),
         ];
         let reserve = match self.reserve {
             Reserve::None => None,
@@ -234,86 +222,6 @@ impl Storage {
             return Yaml::Quoted(dtype.to_string());
         }
         Yaml::Plain(type_name(dtype))
-    }
-}
-
-impl Compression {
-    fn parse(yaml: Option<&Yaml>) -> Result<Self> {
-        let none = Yaml::Map(Vec::new());
-        let yaml = yaml.filter(|yaml| **yaml != Yaml::Null).unwrap_or(&none);
-        if !matches!(yaml, Yaml::Map(_)) {
-            return Err(wrong("compression", "is no mapping"));
-        }
-        let level = whole(yaml, "level")?.unwrap_or(5);
-        let filters = match yaml.get("filters") {
-            None | Some(Yaml::Null) => Vec::new(),
-            Some(Yaml::List(items)) => {
-                let names = items.iter().map(|item| item.as_str().map(str::to_owned));
-                names.collect::<Option<_>>().ok_or_else(|| wrong("filters", "are names"))?
-            }
-            Some(one) => one.as_str().into_iter().map(str::to_owned).collect(),
-        };
-        Ok(Self {
-            library: word(yaml, "library")?.unwrap_or("blosclz").to_owned(),
-            level: u8::try_from(level)
-                .ok()
-                .filter(|level| *level <= 9)
-                .ok_or_else(|| wrong("level", format!("is {level}, 0 to 9 exist")))?,
-            filters,
-        })
-    }
-
-    /// The words for these options.
-    pub(crate) fn from_options(options: &CompressOptions) -> Result<Self> {
-        let library = match options.codec {
-            Codec::BloscLz => "blosclz",
-            Codec::Lz4 => "lz4",
-            Codec::Lz4Hc => "lz4hc",
-            Codec::Zlib => "zlib",
-            Codec::Zstd => "zstd",
-            _ => {
-                return Err(Error::invalid(
-                    "a Blosc1 chunk takes BloscLZ, LZ4, LZ4HC, Zlib or Zstd",
-                ));
-            }
-        };
-        let filters = options.filters.iter().map(|filter| match filter {
-            Filter::Shuffle => Ok("shuffle".to_owned()),
-            Filter::BitShuffle => Ok("bitshuffle".to_owned()),
-            _ => Err(Error::invalid("a Blosc1 chunk takes no filter, Shuffle, or BitShuffle")),
-        });
-        let filters = filters.collect::<Result<_>>()?;
-        Ok(Self { library: library.to_owned(), level: options.level, filters })
-    }
-
-    /// The options that the words stand for. Filters that only prepare data, such as `truncate`, are
-    /// the business of who makes it; a library that is not known compresses nothing.
-    pub(crate) fn to_options(&self, item_size: usize) -> Result<CompressOptions> {
-        let codec = match self.library.as_str() {
-            "blosclz" => Codec::BloscLz,
-            "lz4" => Codec::Lz4,
-            "lz4hc" => Codec::Lz4Hc,
-            "zlib" => Codec::Zlib,
-            "zstd" => Codec::Zstd,
-            other => {
-                return Err(Error::unsupported(format!(
-                    "new chunks would have to be compressed by `{other}`"
-                ))
-                .at("blsk", "library", 0));
-            }
-        };
-        let filter = self.filters.iter().find_map(|name| match name.as_str() {
-            "shuffle" => Some(Filter::Shuffle),
-            "bitshuffle" => Some(Filter::BitShuffle),
-            _ => None,
-        });
-        // What Blosc 1 cannot state in its byte counts as bytes.
-        let item_size = if item_size > 255 { 1 } else { item_size };
-        Ok(CompressOptions::new(item_size)
-            .with_format(ChunkFormat::Blosc1)
-            .with_codec(codec)
-            .with_level(self.level)
-            .with_filters(filter))
     }
 }
 

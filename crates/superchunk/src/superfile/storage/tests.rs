@@ -1,4 +1,5 @@
 use super::*;
+use crate::options::{Codec, Filter};
 
 const EXAMPLE: &str = "dtype: \n  col1: int8\n  col2: float32\nshape: (300,200)\n\
                        chunkshape: (30, 20)\nsuperchunksize: 10  # max. number of chunks\n\
