@@ -35,10 +35,12 @@ enum Scene {
     LongMetadata,
     /// Objects, which the real tool does not read.
     Objects,
+    /// Some of them are replaced by longer and by shorter ones.
+    Replace,
 }
 
-const SCENES: [Scene; 5] =
-    [Scene::Append, Scene::Full, Scene::Array, Scene::LongMetadata, Scene::Objects];
+const SCENES: [Scene; 6] =
+    [Scene::Append, Scene::Full, Scene::Array, Scene::LongMetadata, Scene::Objects, Scene::Replace];
 
 impl Scene {
     fn options(self) -> PackOptions {
@@ -54,14 +56,14 @@ impl Scene {
                 let words: Vec<Json> = (0..300u64).map(|i| Json::from(i * 7919 % 997)).collect();
                 small.with_metadata(words)
             }
-            Self::Objects => PackOptions::objects("varbinary"),
+            Self::Objects | Self::Replace => PackOptions::objects("varbinary"),
         }
     }
 
     fn prepare(self, path: &Path) {
         let mut pack = Pack::create(path, &self.options()).unwrap();
         match self {
-            Self::Objects => {
+            Self::Objects | Self::Replace => {
                 (0..10u8).for_each(|i| pack.append_object(&vec![i; usize::from(i) * 9]).unwrap());
             }
             _ => pack.append(&mixed(2500, 4, 1)).unwrap(),
@@ -72,6 +74,12 @@ impl Scene {
     fn change(self, pack: &mut Pack) -> Result<()> {
         match self {
             Self::Objects => (10..13u8).try_for_each(|i| pack.append_object(&[i; 99]))?,
+            Self::Replace => {
+                let others = [(0, vec![7; 99]), (4, mixed(500, 1, 3)), (9, Vec::new())];
+                others
+                    .iter()
+                    .try_for_each(|(number, object)| pack.replace_object(*number, object))?;
+            }
             _ => pack.append(&mixed(1700, 4, 2))?,
         }
         if self == Self::LongMetadata {
@@ -123,7 +131,7 @@ fn a_writer_killed_anywhere_leaves_the_old_state_or_the_new() {
             assert!(killed || end == Outcome::Passed, "{scene:?} at {moment}: {end:?}");
             let found = seen(&path);
             assert!(found == old || found == new, "{scene:?} at {moment}: neither old nor new");
-            if scene != Scene::Objects {
+            if ![Scene::Objects, Scene::Replace].contains(&scene) {
                 // An old reader agrees with us, byte by byte.
                 let theirs = peer.unpack_bytes(&path).unwrap();
                 assert!(found.0 == [theirs], "{scene:?} at {moment}: bloscpack reads other bytes");

@@ -111,6 +111,17 @@ impl Pack {
         Ok(())
     }
 
+    /// Puts another object, which may be empty, in the place of object `number`.
+    ///
+    /// The next commit writes a whole new file, however many objects were replaced: a crash leaves
+    /// the old objects or the new ones. Bytes that were free behind objects are not in that file.
+    pub fn replace_object(&mut self, number: usize, object: &[u8]) -> Result<()> {
+        if !self.header.varlen {
+            return Err(Error::invalid("this file holds bytes, no objects: change its data"));
+        }
+        self.data_mut()?.update_whole(number, object)
+    }
+
     fn chunks(&self) -> Option<&SuperChunk> {
         self.data.get().or(self.lazy.as_ref().map(|lazy| &lazy.objects))
     }

@@ -94,6 +94,19 @@ impl SuperChunk {
         })
     }
 
+    /// Puts one chunk of these bytes, which may be none, in the place of chunk `number`.
+    pub(crate) fn update_whole(&mut self, number: usize, bytes: &[u8]) -> Result<()> {
+        self.change(|this| {
+            this.check_number(number, this.chunk_count())?;
+            this.settle()?;
+            let old_len = this.decoded_len(number)? as u64;
+            let (entry, _) = this.encode(bytes)?;
+            this.replace(number, entry)?;
+            this.contents.nbytes = this.contents.nbytes - old_len + bytes.len() as u64;
+            Ok(())
+        })
+    }
+
     /// Removes chunk `number`.
     pub fn delete_chunk(&mut self, number: usize) -> Result<()> {
         self.change(|this| {

@@ -1,0 +1,91 @@
+//! Bytes that are left free behind the objects of a Bloscpack file, and objects that are replaced.
+
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use superchunk::ErrorKind;
+use superchunk::bloscpack::{Pack, PackOptions, PackReader};
+use superchunk::store::{Dir, MemoryFolder};
+use superchunk_testkit::samples::mixed;
+
+const NAME: &str = "a.blp";
+
+fn objects() -> Vec<Vec<u8>> {
+    vec![b"first".to_vec(), Vec::new(), mixed(3000, 1, 1), b"last".to_vec()]
+}
+
+/// A file of [`objects`] with `free` bytes that mean nothing behind each.
+fn with_free_bytes(free: usize) -> Vec<u8> {
+    let file = PackOptions::objects("varbinary").pack_objects(objects()).unwrap();
+    let meta_size = u32::from_le_bytes(*file[24..].first_chunk().unwrap());
+    let table = 32 + usize::try_from(meta_size).unwrap();
+    let position = |number: usize| {
+        let stored = file[table + 8 * number..].first_chunk().unwrap();
+        usize::try_from(u64::from_le_bytes(*stored)).unwrap()
+    };
+    let count = objects().len();
+    let mut out = file[..position(0)].to_vec();
+    for number in 0..count {
+        let start = out.len() as u64;
+        out[table + 8 * number..][..8].copy_from_slice(&start.to_le_bytes());
+        let end = if number + 1 < count { position(number + 1) } else { file.len() };
+        out.extend(&file[position(number)..end]);
+        out.extend(vec![0xee; free]);
+    }
+    out
+}
+
+fn folder_with(file: &[u8]) -> Arc<MemoryFolder> {
+    let folder = Arc::new(MemoryFolder::new());
+    folder.create(NAME).unwrap().write_at(0, file).unwrap();
+    folder
+}
+
+fn edit(folder: &Arc<MemoryFolder>) -> Pack {
+    PackReader::new().edit_in_dir(folder.clone(), NAME).unwrap()
+}
+
+fn read(folder: &MemoryFolder) -> Vec<Vec<u8>> {
+    let pack = PackReader::new().open_in_dir(folder, NAME).unwrap();
+    pack.objects().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn free_bytes_are_passed_over_and_stay_when_objects_are_appended() {
+    let file = with_free_bytes(50);
+    let folder = folder_with(&file);
+    assert_eq!(read(&folder), objects());
+    let second = edit(&folder).chunk_position(1);
+    let mut pack = edit(&folder);
+    pack.append_object(b"one more").unwrap();
+    pack.close().unwrap();
+    assert_eq!(read(&folder), [objects(), vec![b"one more".to_vec()]].concat());
+    assert_eq!(edit(&folder).chunk_position(1), second);
+}
+
+#[test]
+fn objects_are_replaced_in_one_step_by_a_file_without_free_bytes() {
+    let folder = folder_with(&with_free_bytes(50));
+    let mut pack = edit(&folder);
+    let others = [mixed(4000, 1, 2), b"no longer empty".to_vec(), Vec::new(), b"LAST".to_vec()];
+    for (number, object) in others.iter().enumerate() {
+        pack.replace_object(number, object).unwrap();
+        assert_eq!(pack.object(number).unwrap(), *object);
+    }
+    assert_eq!(read(&folder), objects(), "nothing is committed yet");
+    assert_eq!(pack.replace_object(4, b"").unwrap_err().kind(), ErrorKind::InvalidArgument);
+    pack.close().unwrap();
+    assert_eq!(read(&folder), others);
+    let pack = edit(&folder);
+    for number in 0..others.len() {
+        let len = pack.data().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
+        let end = pack.chunk_position(number).unwrap() + len + 4;
+        let file_len = folder.open(NAME).unwrap().len().unwrap();
+        assert_eq!(pack.chunk_position(number + 1).unwrap_or(file_len), end, "object {number}");
+    }
+
+    let bytes = folder_with(&PackOptions::new().pack(b"no objects").unwrap());
+    let error = edit(&bytes).replace_object(0, b"").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+}
