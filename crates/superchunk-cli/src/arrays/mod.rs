@@ -7,7 +7,7 @@ mod packed;
 mod write;
 
 pub(crate) use fit::{ExactSource, Needed, RawShape};
-pub(crate) use write::{Incoming, Request, append, convert, copy, pack};
+pub(crate) use write::{Incoming, Request, append, convert, copy, pack, refuse_shapes};
 
 use std::ops::Range;
 use std::path::Path;

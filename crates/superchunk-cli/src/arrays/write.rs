@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use superchunk::frame::{Durability, Kind};
-use superchunk::{DType, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
+use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
 
 use super::npy_file::{LONGEST_HEADER, to_c_order};
 use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
@@ -54,7 +54,8 @@ pub(crate) fn pack(
     let mut progress = context.progress("packing", source.total);
     let mut source = ExactSource::new(source, needed)?;
     let mut make = |path: &Path, options: &NdOptions| -> Outcome<NdArray> {
-        let mut array = NdArray::create(path, &shape, &dtype, options)?;
+        let created = NdArray::create(path, &shape, &dtype, options);
+        let mut array = created.map_err(|error| request.refused(error))?;
         for (name, value) in request.attributes {
             array.superchunk_mut().set_value(name, value)?;
         }
@@ -99,7 +100,8 @@ pub(crate) fn convert(
     let options = options_of(request, dtype.item_size(), context)?;
     let mut progress = context.progress("converting", Some(input.len()));
     replace(path, request.force, context, |temporary| {
-        let mut array = NdArray::create(temporary, &shape, &dtype, &options)?;
+        let created = NdArray::create(temporary, &shape, &dtype, &options);
+        let mut array = created.map_err(|error| request.refused(error))?;
         for name in input.frame().into_iter().flat_map(SuperChunk::value_names) {
             let value = input.need_frame()?.value_bytes(name)?;
             array.superchunk_mut().set_value_bytes(name, &value)?;
@@ -138,7 +140,8 @@ pub(crate) fn copy(
             let given = |shape: &[usize]| (!shape.is_empty()).then(|| shape.to_vec());
             (options.chunks, options.blocks) = (given(request.chunks), given(request.blocks));
         }
-        return Ok(array.copy_to(path, &options).and_then(NdArray::close)?);
+        let copied = array.copy_to(path, &options).and_then(NdArray::close);
+        return copied.map_err(|error| request.refused(error));
     }
     let frame = input.need_frame()?;
     let options = encoding.over(frame.frame_options(), context)?.with_kind(kind);
@@ -196,12 +199,44 @@ fn options_of(request: &Request<'_>, item_size: usize, context: &Context) -> Out
     Ok(options)
 }
 
+/// Refuses sizes of chunks and blocks, because those of an array have shapes.
 fn refuse_sizes(encoding: &EncodingArgs) -> Outcome {
-    if encoding.chunk_size.is_none() && encoding.block_size.is_none() {
+    let (given, instead) = match (encoding.chunk_size, encoding.block_size) {
+        (None, None) => return Ok(()),
+        (Some(_), None) => ("--chunk-size (-z)", "--chunks 100,200"),
+        (None, Some(_)) => ("--block-size (-b)", "--blocks 10,20"),
+        (Some(_), Some(_)) => ("--chunk-size and --block-size", "--chunks 100,200 --blocks 10,20"),
+    };
+    let words = format!(
+        "{given} counts bytes, but chunks and blocks of an array are boxes with a length along each axis"
+    );
+    Err(Failure::usage(words).with_help(format!("`pack` and `convert` take {instead} instead")))
+}
+
+/// Refuses shapes of chunks and blocks where no array is made.
+pub(crate) fn refuse_shapes(chunks: &[usize], blocks: &[usize]) -> Outcome {
+    if chunks.is_empty() && blocks.is_empty() {
         return Ok(());
     }
-    Err(Failure::usage("the chunks and blocks of an array have shapes, not sizes")
-        .with_help("give them to `pack`, like --chunks 100,100 --blocks 10,100"))
+    Err(Failure::usage("--chunks and --blocks are for arrays in frames")
+        .with_help("other data takes --chunk-size and --block-size, in bytes"))
+}
+
+impl Request<'_> {
+    /// Names the option that the library refuses, instead of the field that would have been written.
+    fn refused(&self, error: Error) -> Failure {
+        let Some(place) = error.place().filter(|_| error.kind() == ErrorKind::InvalidArgument)
+        else {
+            return error.into();
+        };
+        let option = match place.field {
+            "chunkshape" if !self.chunks.is_empty() => "--chunks",
+            "blockshape" if !self.blocks.is_empty() => "--blocks",
+            "ndim" | "shape" if self.raw.is_some() => "--shape",
+            _ => "the array",
+        };
+        Failure::usage(format!("{option} {}", error.message()))
+    }
 }
 
 /// An array that comes from front to back; its items are still to be read.

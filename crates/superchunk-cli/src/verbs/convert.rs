@@ -188,6 +188,10 @@ fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcom
     if args.packing.packing().is_some() && !makes_list {
         return Err(Failure::usage("only objects in a frame are packed in some way"));
     }
+    let is_array = matches!(input.content, Content::Array(_));
+    if !(to == To::B2nd || is_array && matches!(to, To::Frame | To::Sparse)) {
+        arrays::refuse_shapes(&args.chunks, &args.blocks)?;
+    }
     // The chunks of a frame become those of another one as they are.
     match (to, input.frame()) {
         (To::Frame | To::Sparse, Some(_)) => Ok(()),

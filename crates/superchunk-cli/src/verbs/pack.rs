@@ -176,6 +176,9 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     args.check_name(format)?;
     let raw = raw_shape(args, format, &source)?;
     let is_array = format == Format::Npy || raw.is_some();
+    if !is_array || args.to() == Some(To::Blp) {
+        arrays::refuse_shapes(&args.chunks, &args.blocks)?;
+    }
     let target = target_of(args, input.path.as_deref(), is_array)?;
     target.claim(args.force, context)?;
     let mut attributes =

@@ -182,6 +182,70 @@ fn impossible_options_are_refused_before_anything_is_made() {
 }
 
 #[test]
+fn messages_name_the_option_that_is_wrong() {
+    let shell = Shell::new();
+    shell.write("a.npy", &npy(&[10]));
+    shell.write("raw", &[7; 80]);
+    shell.run("pack a.npy -o a.b2nd").succeeds();
+    let names = shell.names();
+    let deep = vec!["1"; 17].join(",");
+    for (line, words) in [
+        ("pack a.npy -o b.b2nd --chunks 0", "--chunks is 0 along axis 0"),
+        ("pack a.npy -o b.b2nd --chunks 5 --blocks 6", "--blocks is 6 along axis 0, the chunk 5"),
+        ("convert a.npy b.b2nd --chunks 5 --blocks 6", "--blocks is 6 along axis 0, the chunk 5"),
+        ("convert a.b2nd b.b2nd --chunks 5 --blocks 6", "--blocks is 6 along axis 0, the chunk 5"),
+        (
+            "pack a.npy -o b.b2nd --chunks 99999999999",
+            "--chunks [99999999999] is too much for one chunk",
+        ),
+        (
+            &format!("pack raw -o b.b2nd --dtype V80 --shape {deep}"),
+            "--shape has 17 dimensions, an array has at most 16",
+        ),
+    ] {
+        shell.run(line).fails(2, &format!("error: {words}\n"));
+    }
+    let help = "other data takes --chunk-size and --block-size, in bytes";
+    for line in [
+        "pack raw -o b.b2frame --chunks 5",
+        "pack a.npy -o b.blp --blocks 5",
+        "convert raw b.b2frame --chunks 5",
+        "convert a.npy b.raw --chunks 5",
+    ] {
+        let text =
+            format!("error: --chunks and --blocks are for arrays in frames\n  help: {help}\n");
+        shell.run(line).fails(2, &text);
+    }
+    assert_eq!(shell.names(), names);
+}
+
+#[test]
+fn an_array_takes_shapes_instead_of_sizes() {
+    let shell = Shell::new();
+    shell.write("a.npy", &npy(&[10]));
+    shell.run("pack a.npy -o a.b2nd").succeeds();
+    let why =
+        "counts bytes, but chunks and blocks of an array are boxes with a length along each axis";
+    for line in [
+        "convert a.npy f.b2frame OPTION",
+        "convert a.b2nd f.b2frame OPTION",
+        "pack a.npy -o f.b2frame OPTION",
+        "repack a.b2nd OPTION",
+    ] {
+        for (option, given, instead) in [
+            ("-z 1M", "--chunk-size (-z)", "--chunks 100,200"),
+            ("-b 64K", "--block-size (-b)", "--blocks 10,20"),
+        ] {
+            let help = format!("`pack` and `convert` take {instead} instead");
+            let text = format!("error: {given} {why}\n  help: {help}\n");
+            shell.run(&line.replace("OPTION", option)).fails(2, &text);
+        }
+    }
+    assert_eq!(shell.names(), ["a.b2nd", "a.npy"]);
+    shell.run("convert a.npy f.b2frame --chunks 5 --blocks 2").succeeds();
+}
+
+#[test]
 fn a_report_is_json_on_request() {
     let shell = Shell::new();
     shell.write("zeros", &[0; 100_000]);

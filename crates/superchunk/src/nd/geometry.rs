@@ -197,7 +197,7 @@ pub(crate) fn check_rank(rank: usize) -> Result<()> {
     if rank <= MAX_DIMENSIONS {
         return Ok(());
     }
-    Err(wrong("ndim", format!("{rank} dimensions, an array has at most {MAX_DIMENSIONS}")))
+    Err(wrong("ndim", format!("has {rank} dimensions, an array has at most {MAX_DIMENSIONS}")))
 }
 
 fn check_sides(shape: &[u64], chunks: &[usize], blocks: &[usize]) -> Result<()> {
