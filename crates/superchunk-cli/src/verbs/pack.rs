@@ -106,7 +106,7 @@ impl To {
         match Path::new(output).extension()?.to_str()? {
             "b2nd" => Some(Self::B2nd),
             "blp" => Some(Self::Blp),
-            "b2frame" | "b2b" | "b2" => Some(Self::Frame),
+            "b2frame" | "b2b" | "b2" | "sparse" => Some(Self::Frame),
             _ => None,
         }
     }

@@ -63,6 +63,7 @@ fn a_name_says_what_is_made_or_is_refused() {
         ("pack data -o a.b2frame", "b2frame"),
         ("pack data -o a.b2", "b2frame"),
         ("pack data -o a.b2b", "b2frame"),
+        ("pack data -o a.sparse --sparse", "b2frame"),
         ("pack data -o a.blp", "blp"),
         ("pack data -o a.b2nd --dtype <f8", "b2nd"),
         ("pack data -o a.foo --to frame", "b2frame"),
