@@ -122,8 +122,7 @@ impl PackArgs {
     fn check_name(&self, format: Format) -> Outcome {
         let output = self.output.as_deref().unwrap_or_default();
         let (name, has_extension) = (output.display(), Path::new(output).extension().is_some());
-        // A folder is taken for no file of another format.
-        if has_extension && self.to().is_none() && !self.encoding.sparse {
+        if has_extension && self.to().is_none() {
             let words = format!("expected an output called .b2frame, .b2nd or .blp, got `{name}`");
             let help = "`superchunk convert` makes .npy, .bcolz, .blsk, .csv and .raw; --to frame makes a \
                         frame of any name";
