@@ -95,6 +95,7 @@ impl SuperChunk {
     }
 
     /// Puts one chunk of these bytes, which may be none, in the place of chunk `number`.
+    #[cfg(feature = "bloscpack")]
     pub(crate) fn update_whole(&mut self, number: usize, bytes: &[u8]) -> Result<()> {
         self.change(|this| {
             this.check_number(number, this.chunk_count())?;
