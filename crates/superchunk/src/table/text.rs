@@ -160,8 +160,7 @@ mod tests {
             ("<i4", ""),
             ("<f8", "one"),
             ("|b1", "2"),
-            ("|S2", "abc"),
-            ("<U1", "ab"),
+            ("|S2", "a\0"),
             ("<M8[D]", "2024-02-30"),
             ("<M8[D]", "2024-02-29T01:00:00"),
             ("|V3", "abc"),
@@ -169,6 +168,13 @@ mod tests {
         for (dtype, text) in cases {
             let error = parse_item(&DType::parse(dtype).unwrap(), text).unwrap_err();
             assert!(error.to_string().contains("no value of type"), "{dtype} {text}: {error}");
+        }
+        for (dtype, words) in [
+            ("|S2", "the text has 4 bytes, the column holds 2"),
+            ("<U1", "the text has 3 characters, the column holds 1"),
+        ] {
+            let error = parse_item(&DType::parse(dtype).unwrap(), "abé").unwrap_err();
+            assert!(error.to_string().contains(words), "{dtype}: {error}");
         }
         let million = parse_item(&DType::parse("<i4").unwrap(), "1e6").unwrap();
         assert_eq!(million, 1_000_000i32.to_le_bytes());
