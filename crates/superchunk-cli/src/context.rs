@@ -16,8 +16,10 @@ use crate::foreign;
 use crate::interrupt;
 use crate::names::human;
 use crate::progress::Progress;
+use crate::readers::{self, Reader};
 use crate::replace::Claim;
 use crate::style::Style;
+use crate::target::Target;
 
 /// So much may be written whatever it comes from.
 const FREE_OUTPUT: u64 = 1 << 30;
@@ -31,12 +33,14 @@ pub(crate) struct Context {
     executor: Executor,
     /// What the command is going to replace.
     claim: RefCell<Option<Claim>>,
+    /// The programs that must be able to read what the command writes.
+    readers: RefCell<Vec<Reader>>,
 }
 
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
         let executor = Executor::threads(global.threads);
-        Self { global, executor, claim: RefCell::new(None) }
+        Self { global, executor, claim: RefCell::default(), readers: RefCell::default() }
     }
 
     /// Who does the work.
@@ -109,6 +113,22 @@ impl Context {
     pub(crate) fn take_claim(&self, target: &Path) -> Option<Claim> {
         let mut claim = self.claim.borrow_mut();
         if claim.as_ref().is_some_and(|claim| claim.is_of(target)) { claim.take() } else { None }
+    }
+
+    /// Has everything that this command writes checked before it gets its name: all of these
+    /// programs must be able to read it.
+    pub(crate) fn require_readers(&self, readers: &[Reader], target: &Target) -> Outcome {
+        if !readers.is_empty() && !matches!(target, Target::Path(_)) {
+            let words = "--compat checks what was written, which a pipe cannot take back";
+            return Err(Failure::usage(words).with_help("write to a file with -o FILE"));
+        }
+        *self.readers.borrow_mut() = readers.to_vec();
+        Ok(())
+    }
+
+    /// Refuses a new file or folder that a required program does not read.
+    pub(crate) fn check_readers(&self, path: &Path) -> Outcome {
+        readers::check_path(path, &self.readers.borrow(), self)
     }
 
     /// How Bloscpack files are opened.

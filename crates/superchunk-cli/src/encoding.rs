@@ -8,6 +8,7 @@ use crate::args::LevelDigit;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::names::{parse_codec, parse_length, parse_pipeline};
+use crate::readers::{Reader, parse_reader};
 
 /// What `pack` makes when it is not told otherwise: small rather than fast, like python-blosc2.
 const CODEC: Codec = Codec::Zstd;
@@ -47,6 +48,9 @@ pub(crate) struct EncodingArgs {
     /// Leave out the checksums
     #[arg(long)]
     pub(crate) no_checksums: bool,
+    /// Refuse what NAME cannot read: blosc2[=VERSION], blosc, bloscpack or bcolz
+    #[arg(long, value_name = "NAME", value_parser = parse_reader)]
+    pub(crate) compat: Vec<Reader>,
 }
 
 /// Some filters.

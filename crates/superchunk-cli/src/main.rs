@@ -22,6 +22,7 @@ mod packs;
 mod parts;
 mod picture;
 mod progress;
+mod readers;
 mod replace;
 mod source;
 mod span;

@@ -88,6 +88,7 @@ pub(crate) fn replace<T>(
     let temporary = claim.replacement.path().to_owned();
     let made = make(&temporary)
         .map_err(|failure| renamed(nothing_changed(failure), &temporary, target))?;
+    context.check_readers(&temporary)?;
     check(target, force)?;
     if context.creates_lock_file() && is_frame(&temporary) {
         claim.replacement.create_lock_file()?;

@@ -22,6 +22,7 @@
 //! | [`bloscpack`] | Bloscpack files: bytes, NumPy arrays, objects of any length |
 //! | [`bcolz`] | arrays and tables of compressed columns in folders |
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
+//! | [`compat`] | which versions of other programs read a file |
 //! | [`detect`] | what a file, folder or buffer is, by content |
 //! | [`recover`] | what killed writers began is completed, what they left goes |
 //! | [`salvage`] | what can still be read of damaged containers |
@@ -44,6 +45,7 @@ pub mod blsk;
 mod carray;
 pub mod chunk;
 mod codecs;
+pub mod compat;
 mod container;
 pub mod detect;
 mod dtype;

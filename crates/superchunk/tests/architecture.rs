@@ -36,6 +36,7 @@ const LAYERS: &[&str] = &[
     "detect",
     "salvage",
     "verify",
+    "compat",
     "recover",
     "lib",
 ];

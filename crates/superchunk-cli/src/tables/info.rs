@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use superchunk::compat::Compatibility;
 use superchunk::table::Column;
 use superchunk::{JsonStyle, Value};
 
@@ -10,13 +11,20 @@ use super::{Rows, value_of};
 use crate::failure::Outcome;
 use crate::names::human;
 use crate::output::{self, Document, Table, numbers, object, ratio, rounded};
+use crate::readers;
 use crate::verbs::pack::size_of_path;
 
 /// The document, or the text, that `info` prints.
-pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
+pub(crate) fn describe(
+    rows: &Rows,
+    path: &Path,
+    readers: Option<&[Compatibility]>,
+    json: bool,
+) -> Outcome {
     let (nbytes, stored) = (data_len(rows), size_of_path(path));
     if json {
-        return document(rows, nbytes, stored).print();
+        let document = document(rows, nbytes, stored);
+        return document.with_some("readers", readers.map(readers::to_json)).print();
     }
     let mut text = format!("{}: {} ({})\n", rows.name, rows.kind(), rows.detected.reason);
     let mut line = |key: &str, value: String| text.push_str(&format!("  {key:<10} {value}\n"));
@@ -26,6 +34,7 @@ pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
     for (name, value) in rows.attributes() {
         line("attribute", format!("{name} = {}", shortened(&value.to_text(JsonStyle::Spaced))));
     }
+    text.push_str(&readers::text(readers));
     let objects = rows.objects();
     let mut table = Table::new(["column", "type", "row", "rows a chunk"]);
     for column in rows.columns() {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use superchunk::compat;
 use superchunk::detect::{self, Format};
 use superchunk::{NdArray, SuperChunk};
 
@@ -17,6 +18,7 @@ use crate::names::human;
 use crate::objects::{self, RecordArgs};
 use crate::output::Document;
 use crate::packs;
+use crate::readers::{self, Reader, parse_reader};
 use crate::source::Source;
 use crate::tables::{self, Sink};
 
@@ -39,9 +41,14 @@ pub(crate) struct AppendArgs {
     inputs: Vec<OsString>,
     #[command(flatten)]
     records: RecordArgs,
+    /// Refuse what NAME cannot read: blosc2[=VERSION], blosc, bloscpack or bcolz
+    #[arg(long, value_name = "NAME", value_parser = parse_reader)]
+    compat: Vec<Reader>,
 }
 
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
+    // What is appended is encoded like what is there.
+    readers::check_path(&args.frame, &args.compat, context)?;
     if let Some(sink) = Sink::edit(&args.frame, context)? {
         let (added, rows) = tables::append(sink, &args.inputs, context)?;
         Sink::warn_if_unfinished(&args.frame, context);
@@ -66,6 +73,8 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
         return report(args, added, after.item_count() * after.item_size() as u64, context);
     }
     append_all(&mut frame, &args.inputs, context)?;
+    // Chunks of other frames move as they are.
+    readers::check(&compat::super_chunk(&frame)?, &args.compat)?;
     let after = frame.len();
     interrupt::finally(|| frame.close())?;
     report(args, after - before, after, context)

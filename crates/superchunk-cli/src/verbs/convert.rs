@@ -109,7 +109,9 @@ impl ConvertArgs {
 
 pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
     let location = Location::parse(&args.input);
-    Target::parse(&args.output).claim(args.force, context)?;
+    let target = Target::parse(&args.output);
+    context.require_readers(&args.encoding.compat, &target)?;
+    target.claim(args.force, context)?;
     match table_of(args, &location, context)? {
         Some(made) => to_table(args, &location, made, context),
         None if args.dtype.is_empty() => to_other(args, &location, context),

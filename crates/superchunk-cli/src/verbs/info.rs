@@ -1,9 +1,11 @@
 //! `info`: what something is. Only headers, index and metadata are read.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Args;
 use superchunk::chunk::Content;
+use superchunk::compat::{self, Compatibility};
 use superchunk::{SuperChunk, Value};
 
 use crate::context::Context;
@@ -12,6 +14,7 @@ use crate::input::Input;
 use crate::location::Location;
 use crate::names::{codec_name, pipeline_name};
 use crate::output::{self, Table, object};
+use crate::readers;
 use crate::summary::Summary;
 use crate::tables::{self, Rows};
 
@@ -31,30 +34,45 @@ pub(crate) struct InfoArgs {
     /// List the chunks, too
     #[arg(long)]
     chunks: bool,
+    /// Say which versions of blosc2, blosc, bloscpack and bcolz read it, and why
+    #[arg(long)]
+    compat: bool,
 }
 
 pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
     for given in &args.locations {
         let location = Location::parse(given);
         if let (Some(rows), Some(path)) = (Rows::open(&location, context)?, &location.path) {
-            tables::describe(&rows, path, context.json())?;
+            let readers = readers_of(path, args, context)?;
+            tables::describe(&rows, path, readers.as_deref(), context.json())?;
             continue;
         }
         let input = Input::open(&location, context)?;
+        let readers = readers_of(&input.path, args, context)?;
         let summary = Summary::of(&input)?;
         let frame = if args.chunks { input.chunks()? } else { None };
         if context.json() {
             let document = summary.document(&input);
+            let document = document.with_some("readers", readers.as_deref().map(readers::to_json));
             match frame {
                 Some(frame) => document.print_list("chunk_list", list(frame))?,
                 None => document.print()?,
             }
             continue;
         }
-        output::print(&summary.text(&input))?;
+        output::print(&(summary.text(&input) + &readers::text(readers.as_deref())))?;
         frame.map_or(Ok(()), table)?;
     }
     Ok(())
+}
+
+/// What other programs must be to read it, if that was asked for.
+fn readers_of(
+    path: &Path,
+    args: &InfoArgs,
+    context: &Context,
+) -> Outcome<Option<Vec<Compatibility>>> {
+    Ok(if args.compat { Some(compat::path(path, &context.open_options())?) } else { None })
 }
 
 fn list(frame: &SuperChunk) -> impl Iterator<Item = Outcome<Value>> {

@@ -179,6 +179,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
         arrays::refuse_shapes(&args.chunks, &args.blocks)?;
     }
     let target = target_of(args, input.path.as_deref(), is_array)?;
+    context.require_readers(&args.encoding.compat, &target)?;
     target.claim(args.force, context)?;
     let mut attributes =
         args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;

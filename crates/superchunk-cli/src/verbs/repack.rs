@@ -20,6 +20,7 @@ use crate::names::human;
 use crate::objects;
 use crate::output::Document;
 use crate::packs::PackFileArgs;
+use crate::readers;
 use crate::replace::replace;
 use crate::target::Target;
 
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
     let before = size_of_path(&args.frame);
     let target = args.output.as_ref().map_or(args.frame.as_path(), Path::new);
     let in_place = args.output.is_none();
+    context.require_readers(&args.encoding.compat, &Target::Path(target.to_owned()))?;
     let compacts = in_place
         && !args.encoding.changes_chunks()
         && !args.encoding.no_checksums
@@ -61,6 +63,7 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
     if is_pack {
         pack_file(args, target, in_place || args.force, context)?;
     } else if compacts {
+        readers::check_path(&args.frame, &args.encoding.compat, context)?;
         let mut frame = context.edit(&args.frame)?;
         interrupt::hold();
         frame.compact()?;

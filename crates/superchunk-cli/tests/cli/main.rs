@@ -10,6 +10,7 @@ mod blpk;
 mod bombs;
 mod caps;
 mod cat;
+mod compat;
 mod convert;
 mod demo;
 mod diff;
