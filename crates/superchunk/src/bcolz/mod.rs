@@ -40,6 +40,7 @@
 //! `docs/guide/bcolz-data.md`.
 
 mod array;
+mod copy;
 mod load;
 mod notes;
 mod options;

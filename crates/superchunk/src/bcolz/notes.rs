@@ -82,7 +82,7 @@ impl Array {
 
     /// Writes down the bounds that were found since this was last done. Those of other chunks stay as
     /// they are: they hold as long as the chunk does.
-    fn write_notes(&self) -> Result<()> {
+    pub(super) fn write_notes(&self) -> Result<()> {
         let Some(notes) = self.notes.get() else { return Ok(()) };
         if !std::mem::take(&mut notes.known().changed) {
             return Ok(());

@@ -36,6 +36,9 @@ pub struct ArrayOptions {
     pub expected_len: u64,
     /// The value of rows that a resize adds; zero, false or empty when `None`.
     pub default: Option<Json>,
+    /// How many decimal digits behind the point floats keep; 0 when they stay as they are, see
+    /// [`Array::quantize`](super::Array::quantize).
+    pub quantize: i64,
     /// When a commit returns.
     pub durability: Durability,
 }
@@ -51,6 +54,7 @@ impl ArrayOptions {
             chunk_len: None,
             expected_len: 0,
             default: None,
+            quantize: 0,
             durability: Durability::Full,
         }
     }
@@ -117,7 +121,9 @@ impl ArrayOptions {
             return Err(Error::invalid(format!("`{}` has no such default value", self.dtype)));
         }
         let expected = i64::try_from(self.expected_len).unwrap_or(i64::MAX);
-        Storage::new(self.dtype.clone(), &self.compress, chunk_len, expected, default)
+        let storage =
+            Storage::new(self.dtype.clone(), &self.compress, chunk_len, expected, default)?;
+        Ok(Storage { quantize: self.quantize, ..storage })
     }
 
     /// Refuses types that bcolz cannot keep.

@@ -33,7 +33,7 @@ use crate::wire::json::Json;
 pub struct Table {
     home: Arc<Home>,
     columns: Vec<(String, Column)>,
-    attrs: Attrs,
+    pub(super) attrs: Attrs,
     setup: Setup,
     access: Access,
     /// Whether a change failed half-way, so that the columns may differ in length.

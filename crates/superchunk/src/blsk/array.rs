@@ -43,9 +43,9 @@ use crate::superfile::{Leaf, Updates};
 /// Changes are seen by this handle at once, and by everyone else after [`Array::commit`], which also
 /// happens when the array is dropped.
 pub struct Array {
-    tree: Tree,
+    pub(super) tree: Tree,
     dtype: DType,
-    attributes: Attributes,
+    pub(super) attributes: Attributes,
 }
 
 impl Array {

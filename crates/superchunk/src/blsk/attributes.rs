@@ -169,6 +169,11 @@ impl Attributes {
         Ok(found)
     }
 
+    /// Gives a new tree the same attributes, as the file has them.
+    pub(super) fn copy_to(&self, root: &Root) -> Result<()> {
+        Self(Vec::new()).store(root, self.0.clone())
+    }
+
     fn store(&mut self, root: &Root, entries: Vec<(String, Yaml)>) -> Result<()> {
         root.check_writable()?;
         let text = Yaml::Map(entries.clone()).to_text();

@@ -18,6 +18,7 @@
 
 mod array;
 mod attributes;
+mod copy;
 mod grid;
 mod options;
 mod source;

@@ -45,8 +45,8 @@ use crate::superfile::{Leaf, Updates, check_column_name};
 /// by this handle at once, and by everyone else after [`Table::commit`], which also happens when the
 /// table is dropped.
 pub struct Table {
-    tree: Tree,
-    attributes: Attributes,
+    pub(super) tree: Tree,
+    pub(super) attributes: Attributes,
     names: Vec<String>,
 }
 

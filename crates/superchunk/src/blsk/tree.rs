@@ -34,7 +34,7 @@ pub(super) struct Tree {
     pub(super) columns: Vec<Body>,
     updates: Vec<Arc<Mutex<Updates>>>,
     /// What is done to new items of each column. Empty in a tree that is only read.
-    truncations: Vec<Option<Truncation>>,
+    pub(super) truncations: Vec<Option<Truncation>>,
     dirty: bool,
     /// The number of rows that the meta files agree on, if they do.
     committed: Option<u64>,
@@ -71,7 +71,16 @@ impl Tree {
         row_shape: &[u64],
         options: &Options,
     ) -> Result<Self> {
-        let storage = new_storage(columns, row_shape, options)?;
+        Self::made(dir, name, new_storage(columns, row_shape, options)?, options)
+    }
+
+    /// Makes an empty tree of this storage in an empty folder.
+    pub(super) fn made(
+        dir: Arc<dyn Dir>,
+        name: String,
+        storage: Storage,
+        options: &Options,
+    ) -> Result<Self> {
         let access = Access {
             limits: Limits::default(),
             durability: options.durability,
@@ -418,7 +427,11 @@ impl Body {
     }
 }
 
-fn new_storage(columns: Vec<Leaf>, row_shape: &[u64], options: &Options) -> Result<Storage> {
+pub(super) fn new_storage(
+    columns: Vec<Leaf>,
+    row_shape: &[u64],
+    options: &Options,
+) -> Result<Storage> {
     let to_usize = |side: &u64| usize::try_from(*side).unwrap_or(usize::MAX);
     let row_chunk = match &options.chunk_row_shape {
         Some(shape) => shape.clone(),

@@ -35,7 +35,7 @@ pub(crate) use geometry::{Geometry, automatic_chunk_len, row_size, typesize};
 pub(crate) use home::Home;
 pub(crate) use intent::Intent;
 pub(crate) use layout::Carray;
-pub(crate) use object::{object_file, read_object};
+pub(crate) use object::{read_object, write_objects};
 pub(crate) use rootdirs::Rootdirs;
 pub(crate) use sizes::Sizes;
 pub(crate) use staged::{Control, Staged};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::super::report::{Report, Source};
 use super::survey::{Chunk, Survey, read_chunk, source_of};
-use crate::carray::{Attrs, Home, ItemType, Sizes, Storage, object_file, pickle};
+use crate::carray::{Attrs, Home, ItemType, Sizes, Storage, pickle, write_objects};
 use crate::chunk::{self, Decoder};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -72,35 +72,26 @@ impl Objects {
         rows: u64,
         limits: &Limits,
     ) -> Result<Report> {
-        let home = Home::new(to.clone(), "salvage".to_owned(), true);
-        let (meta, new) = (to.create_folder("meta")?, to.create_folder("data")?);
-        home.write_new(meta.as_ref(), "storage", self.storage(rows)?.write().as_bytes())?;
+        let home = Home::new(to, "salvage".to_owned(), true);
+        let storage = self.storage(rows)?;
         let attrs = self.survey.attrs.as_ref().map_or_else(|_| Attrs::new(), Attrs::clone);
-        home.write_new(to.as_ref(), Attrs::FILE, attrs.write().as_bytes())?;
         let none =
             chunk::compress(NONE, &CompressOptions::new(1).with_format(ChunkFormat::Blosc1))?;
         let old = from.open_folder("data").ok();
-        let mut sizes = Sizes { rows, row_shape: Vec::new(), nbytes: 0, cbytes: 0 };
-        for row in 0..rows {
+        let chunks = (0..rows).map(|row| {
             let chunk = read_chunk(old.as_deref(), row, limits);
-            let (bytes, len) = match chunk.and_then(|chunk| self.check(row, chunk, limits)) {
-                Ok(found) => found,
+            match chunk.and_then(|chunk| self.check(row, chunk, limits)) {
+                Ok(found) => Ok(found),
                 // It may be whole: that there is too little memory must not make it a hole.
-                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
                 Err(error) => {
                     self.report.miss(row, source_of(row), error.to_string());
-                    (none.clone(), NONE.len())
+                    Ok((none.clone(), NONE.len()))
                 }
-            };
-            let (name, content) = object_file(row, &bytes);
-            new.create(&name)?.write_at(0, &content)?;
-            (sizes.nbytes, sizes.cbytes) =
-                (sizes.nbytes + len as u64, sizes.cbytes + bytes.len() as u64);
-        }
+            }
+        });
+        write_objects(&home, (&storage, &attrs), chunks)?;
         self.survey.tell_beyond(rows, &mut self.report);
-        new.sync_all()?;
-        home.sync(to.as_ref())?;
-        home.replace(meta.as_ref(), "sizes", &sizes.write())?;
         Ok(self.report)
     }
 

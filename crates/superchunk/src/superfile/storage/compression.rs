@@ -128,6 +128,28 @@ impl Compression {
             .with_filters(shuffle))
     }
 
+    /// All of the words as options, so that [`Compression::from_options`] gives the same words.
+    pub(crate) fn to_full_options(&self) -> Result<CompressOptions> {
+        let options = self.to_options(1)?;
+        let shuffle = options.filters.iter().copied();
+        let asks = self.filters.iter().any(|name| name == TRUNCATE);
+        let bits = match asks {
+            true => Some(self.need_kept_bits()?),
+            false => None,
+        };
+        let truncate = bits.and_then(|bits| i8::try_from(bits).ok()).map(Filter::TruncPrec);
+        let filters: Vec<Filter> = shuffle.chain(truncate).collect();
+        Ok(options.with_filters(filters))
+    }
+
+    /// The bits that `truncate` keeps.
+    fn need_kept_bits(&self) -> Result<u8> {
+        self.kept_bits.ok_or_else(|| {
+            let words = "`truncate` without `truncate: BITS`, the bits that it keeps";
+            Error::unsupported(words).at("blsk", "filters", 0)
+        })
+    }
+
     /// What the filter `truncate` does to new items of this type; `None` if it is not asked for, or
     /// the items have no mantissa or one that is not longer.
     pub(crate) fn truncation(&self, dtype: &DType) -> Result<Option<Truncation>> {
@@ -135,9 +157,7 @@ impl Compression {
             return Ok(None);
         }
         let unsupported = |words: String| Error::unsupported(words).at("blsk", "filters", 0);
-        let kept = u32::from(self.kept_bits.ok_or_else(|| {
-            unsupported("`truncate` without `truncate: BITS`, the bits that it keeps".to_owned())
-        })?);
+        let kept = u32::from(self.need_kept_bits()?);
         let parts = match dtype.kind() {
             DKind::Float => 1,
             DKind::Complex => 2,
@@ -163,7 +183,7 @@ impl Compression {
 }
 
 /// Clears the low bits of the mantissas of floats.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Truncation {
     /// The bytes of a float.
     size: usize,

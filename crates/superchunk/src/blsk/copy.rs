@@ -1,0 +1,178 @@
+//! Copies of trees whose chunks are compressed or cut in another way. Everything else stays: rows,
+//! types, attributes, keys of `storage` that are not known here.
+
+#[cfg(any(unix, windows))]
+use std::path::Path;
+use std::sync::Arc;
+
+use super::array::Array;
+use super::attributes::Attributes;
+use super::options::Options;
+use super::table::Table;
+use super::tree::{NAMELESS, Tree, new_storage};
+use crate::error::Result;
+use crate::frame::Durability;
+use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
+use crate::superfile::Storage;
+
+impl Tree {
+    /// Options that make a tree like this one.
+    fn options(&self) -> Result<Options> {
+        let Storage { chunkshape, superchunksize, reserve, order, .. } = &self.storage;
+        Ok(Options {
+            compress: self.storage.compression.to_full_options()?,
+            chunk_rows: chunkshape.first().copied(),
+            chunk_row_shape: chunkshape.get(1..).map(<[usize]>::to_vec),
+            superchunk_size: *superchunksize,
+            reserve: *reserve,
+            order: *order,
+            durability: Durability::Full,
+        })
+    }
+
+    fn copy_to(
+        &self,
+        (dir, name): (Arc<dyn Dir>, String),
+        attributes: &Attributes,
+        options: &Options,
+        done: &mut dyn FnMut(usize),
+    ) -> Result<()> {
+        let Storage { columns, shape, endianness, other, compression, .. } = &self.storage;
+        let row_shape = shape.get(1..).unwrap_or_default();
+        let storage = new_storage(columns.clone(), row_shape, options)?;
+        let storage = Storage { endianness: *endianness, other: other.clone(), ..storage };
+        let mut copy = Self::made(dir, name, storage, options)?;
+        for (truncation, leaf) in copy.truncations.iter_mut().zip(columns) {
+            // It was done to these items when they were new; those of other programs stay.
+            if compression.truncation(&leaf.dtype).is_ok_and(|known| known == *truncation) {
+                *truncation = None;
+            }
+        }
+        let band = copy.storage.chunkshape.first().map_or(1, |rows| (*rows).max(1)) as u64;
+        let mut first = 0;
+        while first < self.rows() {
+            let stop = self.rows().min(first.saturating_add(band));
+            let rows = self.check_rows(&(first..stop))?;
+            let mut parts = Vec::with_capacity(columns.len());
+            for column in 0..columns.len() {
+                let len = rows.saturating_mul(self.row_len(column));
+                self.root.access.limits.check_decoded(len)?;
+                let mut bytes = vec![0; len];
+                self.read_rows(column, first..stop, &mut bytes)?;
+                parts.push(bytes);
+            }
+            copy.append(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+            done(parts.iter().map(Vec::len).sum());
+            first = stop;
+        }
+        attributes.copy_to(&copy.root)?;
+        copy.commit()
+    }
+}
+
+macro_rules! copies {
+    ($($kind:ty: $what:literal)*) => {$(
+        impl $kind {
+            #[doc = concat!("Options that make ", $what, " like this one.")]
+            pub fn options(&self) -> Result<Options> {
+                self.tree.options()
+            }
+
+            #[doc = concat!("Makes ", $what, " at `path` with the same rows and attributes, ")]
+            /// compressed and cut as the options say. `done` gets the number of bytes of each
+            /// piece that was copied.
+            #[cfg(any(unix, windows))]
+            pub fn copy_to(
+                &self,
+                path: impl AsRef<Path>,
+                options: &Options,
+                mut done: impl FnMut(usize),
+            ) -> Result<()> {
+                let path = path.as_ref();
+                let place = (Arc::new(Folder::create(path)?) as Arc<dyn Dir>, path.display().to_string());
+                self.tree.copy_to(place, &self.attributes, options, &mut done)
+            }
+
+            /// The same in any folder, which must be empty.
+            pub fn copy_to_dir(
+                &self,
+                dir: Arc<dyn Dir>,
+                options: &Options,
+                mut done: impl FnMut(usize),
+            ) -> Result<()> {
+                let place = (dir, NAMELESS.to_owned());
+                self.tree.copy_to(place, &self.attributes, options, &mut done)
+            }
+        }
+    )*};
+}
+
+copies! { Array: "an array" Table: "a table" }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DType;
+    use crate::options::{Codec, Filter};
+    use crate::schunk::OpenOptions;
+    use crate::store::MemoryFolder;
+    use crate::superfile::{Order, Reserve};
+
+    /// An array in chunks of 4 rows, of which only the last has lost the low bits of its mantissas.
+    fn array() -> Array {
+        let dir = Arc::new(MemoryFolder::new());
+        let mut options = Options::default().with_chunk_rows(4).with_order(Order::Fortran);
+        options = options.with_reserve(Reserve::Full).with_superchunk_size(3);
+        let mut array =
+            Array::create_in_dir(dir.clone(), &DType::of::<f32>(), &[2], &options).unwrap();
+        array.append_items(&[0.1f32; 16]).unwrap();
+        array.close().unwrap();
+        let meta = dir.open_folder("meta").unwrap();
+        let storage = meta.edit("storage").unwrap();
+        let mut text = vec![0; usize::try_from(storage.len().unwrap()).unwrap()];
+        storage.read_exact_at(0, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let text = text.replace("[shuffle]", "[shuffle, truncate]\n  truncate: 4");
+        storage.write_at(0, text.as_bytes()).unwrap();
+        let mut array = Array::edit_in_dir(dir, &OpenOptions::new()).unwrap();
+        array.append_items(&[0.1f32; 2]).unwrap();
+        array
+    }
+
+    #[test]
+    fn items_are_not_truncated_again_and_new_ones_are() {
+        let array = array();
+        let items = array.read::<f32>(0..9).unwrap();
+        assert!(items[0] != items[17], "{items:?}");
+        let to = Arc::new(MemoryFolder::new());
+        let options = array.options().unwrap();
+        let compress = options.compress.clone().with_codec(Codec::Zstd);
+        array.copy_to_dir(to.clone(), &options.with_compress(compress), |_| {}).unwrap();
+        let mut copy = Array::edit_in_dir(to, &OpenOptions::new()).unwrap();
+        assert_eq!(copy.read::<f32>(0..9).unwrap(), items);
+        copy.append_items(&[0.1f32; 2]).unwrap();
+        assert_eq!(copy.read::<f32>(9..10).unwrap(), items[16..]);
+        let made = copy.options().unwrap();
+        assert_eq!((made.compress.codec, made.chunk_rows), (Codec::Zstd, Some(4)));
+        assert_eq!(
+            (made.order, made.reserve, made.superchunk_size),
+            (Order::Fortran, Reserve::Full, 3)
+        );
+    }
+
+    #[test]
+    fn items_are_truncated_where_that_is_new() {
+        let array = array();
+        let options = array.options().unwrap();
+        let filters = [Filter::Shuffle, Filter::TruncPrec(3)];
+        let compress = options.compress.clone().with_filters(filters);
+        let to = Arc::new(MemoryFolder::new());
+        array.copy_to_dir(to.clone(), &options.with_compress(compress), |_| {}).unwrap();
+        let copy = Array::open_in_dir(to, &OpenOptions::new()).unwrap();
+        let bits = |item: f32| item.to_bits() & !0xf_ffff;
+        let expected = array.read::<f32>(0..9).unwrap().into_iter().map(bits).map(f32::from_bits);
+        assert_eq!(copy.read::<f32>(0..9).unwrap(), expected.collect::<Vec<_>>());
+    }
+}
