@@ -49,6 +49,9 @@ fn command_for(name: &str, format: Format) -> String {
             (format!("convert {typed} OUT --to columns"), "makes an array of each column")
         }
         Format::BcolzArray => (format!("convert {typed} OUT.b2nd"), "makes an array in a frame"),
+        Format::Frame | Format::SparseFrame => {
+            (format!("unpack {typed} -o OUT"), "writes the bytes that it holds")
+        }
         Format::BlskFile => ("info FOLDER".to_owned(), "shows the tree that the file belongs to"),
         _ => (format!("convert {typed} OUT.b2frame"), "makes a frame of it"),
     };

@@ -156,7 +156,8 @@ impl Input {
         }
     }
 
-    fn refuse(&self, wanted: &str) -> Failure {
+    /// Refuses it, because the command takes something else.
+    pub(crate) fn refuse(&self, wanted: &str) -> Failure {
         foreign::refuse(&self.name, &self.path, &self.detected, wanted)
     }
 

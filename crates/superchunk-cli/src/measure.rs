@@ -1,12 +1,14 @@
 //! How small and how fast: compresses samples in memory, and checks that they come back.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use superchunk::chunk::{Decoder, Encoder};
-use superchunk::{CompressOptions, Error};
+use superchunk::{CompressOptions, Error, Value};
 
 use crate::failure::{Failure, Outcome};
 use crate::input::{Input, to_usize};
+use crate::output::rounded;
 
 /// A ratio and two speeds in MB/s.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,26 @@ pub(crate) struct Measured {
     pub(crate) ratio: f64,
     pub(crate) compress: f64,
     pub(crate) decompress: f64,
+}
+
+impl Measured {
+    /// The ratio and both speeds, as they are shown.
+    pub(crate) fn cells(&self) -> [String; 3] {
+        [
+            format!("{:.2}", self.ratio),
+            format!("{:.0}", self.compress),
+            format!("{:.0}", self.decompress),
+        ]
+    }
+
+    /// The same as parts of a document.
+    pub(crate) fn entries(&self) -> [(&'static str, Value); 3] {
+        [
+            ("ratio", rounded(self.ratio)),
+            ("compress_mb_s", rounded(self.compress)),
+            ("decompress_mb_s", rounded(self.decompress)),
+        ]
+    }
 }
 
 /// Compresses and decompresses every sample `rounds` times; the fastest round counts.
@@ -60,13 +82,32 @@ fn is_lossless(options: &CompressOptions) -> bool {
     !options.filters.iter().any(|filter| matches!(filter, TruncPrec(_) | IntTrunc(_) | NdMean(_)))
 }
 
+/// What samples are taken of.
+pub(crate) struct Extent<'a> {
+    pub(crate) name: &'a str,
+    /// All of its bytes.
+    pub(crate) len: u64,
+    /// What is read begins and ends at a multiple of this many bytes.
+    pub(crate) unit: u64,
+}
+
 /// Some pieces of the data, spread over all of it, with `most` bytes together.
 pub(crate) fn samples(input: &Input, most: u64, piece: usize) -> Outcome<Vec<Vec<u8>>> {
-    let unit = input.unit() as u64;
+    let extent = Extent { name: &input.name, len: input.len(), unit: input.unit() as u64 };
+    samples_of(&extent, most, piece, &mut |range, bytes| input.read(range, bytes))
+}
+
+/// The same of anything that `read` gives the bytes of.
+pub(crate) fn samples_of(
+    extent: &Extent<'_>,
+    most: u64,
+    piece: usize,
+    read: &mut dyn FnMut(Range<u64>, &mut [u8]) -> Outcome,
+) -> Outcome<Vec<Vec<u8>>> {
+    let Extent { name, len, unit } = *extent;
     let piece = (piece as u64 / unit).max(1) * unit;
-    let len = input.len();
     if len == 0 {
-        return Err(Failure::usage(format!("`{}` has no data to measure", input.name)));
+        return Err(Failure::usage(format!("`{name}` has no data to measure")));
     }
     let pieces = len.div_ceil(piece);
     let wanted = (most / piece).clamp(1, pieces);
@@ -74,7 +115,7 @@ pub(crate) fn samples(input: &Input, most: u64, piece: usize) -> Outcome<Vec<Vec
         let start = number * pieces / wanted * piece;
         let end = (start + piece).min(len);
         let mut bytes = vec![0; to_usize(end - start)?];
-        input.read(start..end, &mut bytes)?;
+        read(start..end, &mut bytes)?;
         Ok(bytes)
     };
     (0..wanted).map(sample).collect()

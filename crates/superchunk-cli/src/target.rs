@@ -59,6 +59,18 @@ impl Target {
         }
     }
 
+    /// Writes text, which may be seen on a terminal.
+    pub(crate) fn write_text(
+        &self,
+        (force, context): (bool, &Context),
+        write: &mut dyn FnMut(&mut dyn Write) -> Outcome,
+    ) -> Outcome {
+        match self {
+            Self::Stdout => write(&mut output::text()),
+            _ => self.write(force, context, write),
+        }
+    }
+
     /// Writes bytes from front to back; `write` gets what takes them.
     pub(crate) fn write<T>(
         &self,
@@ -76,18 +88,19 @@ impl Target {
             Self::Device(path) => {
                 let file = OpenOptions::new().write(true).open(path);
                 let file = file.map_err(|error| Failure::io("open it for writing", path, error))?;
-                written(file, path, write)
+                fill(file, path, write)
             }
             Self::Path(path) => replace(path, force, context, |temporary| {
                 let file = File::create_new(temporary)
                     .map_err(|error| Failure::io("make a new file", path, error))?;
-                written(file, path, write)
+                fill(file, path, write)
             }),
         }
     }
 }
 
-fn written<T>(
+/// Writes a file from front to back, until it is on the disk.
+pub(crate) fn fill<T>(
     file: File,
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Outcome<T>,

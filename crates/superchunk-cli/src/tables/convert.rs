@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use superchunk::table::{Column, Source};
-use superchunk::{DKind, DType, npy};
 
 use super::files::FileSource;
 use super::infer::infer;
@@ -13,7 +12,7 @@ use super::objects::Objects;
 use super::print::Shown;
 use super::records::{Records, TextForm};
 use super::sink::{Schema, Sink};
-use super::{Rows, print};
+use super::{Rows, npy, print};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -122,7 +121,7 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
         return Err(Failure::usage("text is made of tables, not of text"));
     }
     if let (Feed::Rows(rows), false) = (&feed, request.made == Made::Csv) {
-        leave_objects_out(rows, &schema, context)?;
+        refuse_objects(rows, schema.columns.is_empty(), context)?;
     }
     if request.made == Made::B2nd {
         if schema.columns.len() != 1 {
@@ -134,10 +133,10 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
     Ok((feed, schema))
 }
 
-/// Tells that columns of objects are not in what is made; refuses if there are no others.
-fn leave_objects_out(rows: &Rows, schema: &Schema, context: &Context) -> Outcome {
+/// Reports that columns of objects are not in what is made; refuses if there are no others.
+pub(super) fn refuse_objects(rows: &Rows, has_no_other: bool, context: &Context) -> Outcome {
     let Some(refusal) = rows.objects().refusal() else { return Ok(()) };
-    if schema.columns.is_empty() {
+    if has_no_other {
         let help = "make CSV of them, or print them with `cat --format jsonl`";
         return Err(Failure::usage(refusal).with_help(help));
     }
@@ -188,7 +187,7 @@ impl Feed {
     fn source(&self) -> Option<Box<dyn Source + '_>> {
         match self {
             Self::Rows(rows) => Some(rows.source()),
-            Self::Files(files) => Some(Box::new(Borrowed(files))),
+            Self::Files(files) => Some(files.source()),
             Self::Text { .. } => None,
         }
     }
@@ -278,12 +277,7 @@ fn to_csv(
     };
     let shown =
         Shown { source: &*source, columns, objects: &objects, span: Span::all(schema.rows) };
-    let failed = |error| target.failed(error);
-    let write = |out: &mut dyn Write| print::csv_of(&shown, out, &failed, request.escape, context);
-    match target {
-        Target::Stdout => write(&mut crate::output::text()),
-        _ => target.write(request.force, context, write),
-    }
+    print::csv_to(&shown, (target, request.force), request.escape, context)
 }
 
 /// An array of plain items, or of structures.
@@ -293,66 +287,12 @@ fn to_npy(
     (target, force): (&Target, bool),
     context: &Context,
 ) -> Outcome {
-    let header = match (schema.is_array, schema.columns.as_slice()) {
-        (true, [column]) => {
-            let sides = column.row_shape.iter().map(|side| *side as u64);
-            let shape: Vec<u64> = std::iter::once(schema.rows).chain(sides).collect();
-            npy::write_header(&column.dtype, &shape)
-        }
-        _ => npy::write_header(&structure(&schema.columns)?, &[schema.rows]),
-    };
-    let sizes: Vec<usize> = schema.columns.iter().map(Column::row_size).collect();
+    let header = npy::header(schema)?;
     target.write(force, context, |out: &mut dyn Write| {
         out.write_all(&header).map_err(|error| target.failed(error))?;
         feed.batches(schema, &mut |parts, _| {
-            let rows = parts.first().zip(sizes.first()).map_or(0, |(part, size)| part.len() / size);
-            let mut bytes = Vec::with_capacity(parts.iter().map(Vec::len).sum());
-            for row in 0..rows {
-                for (part, size) in parts.iter().zip(&sizes) {
-                    bytes.extend(part.get(row * size..(row + 1) * size).unwrap_or_default());
-                }
-            }
+            let bytes = npy::rows(&schema.columns, parts);
             out.write_all(&bytes).map_err(|error| target.failed(error))
         })
     })
-}
-
-/// The structure that a row is.
-fn structure(columns: &[Column]) -> Outcome<DType> {
-    let fields = columns.iter().map(|column| {
-        let name = column.name.replace('\\', "\\\\").replace('\'', "\\'");
-        let dtype = match column.dtype.kind() {
-            DKind::Struct => column.dtype.to_string(),
-            _ => format!("'{}'", column.dtype),
-        };
-        let sides: String = column.row_shape.iter().map(|side| format!("{side},")).collect();
-        match sides.is_empty() {
-            true => format!("('{name}', {dtype})"),
-            false => format!("('{name}', {dtype}, ({sides}))"),
-        }
-    });
-    let text = format!("[{}]", fields.collect::<Vec<_>>().join(", "));
-    Ok(DType::parse(&text)?)
-}
-
-/// A source that someone else has.
-struct Borrowed<'a>(&'a FileSource);
-
-impl Source for Borrowed<'_> {
-    fn rows(&self) -> u64 {
-        self.0.rows()
-    }
-
-    fn columns(&self) -> &[Column] {
-        self.0.columns()
-    }
-
-    fn read(
-        &self,
-        column: usize,
-        rows: std::ops::Range<u64>,
-        dst: &mut [u8],
-    ) -> superchunk::Result<()> {
-        self.0.read(column, rows, dst)
-    }
 }

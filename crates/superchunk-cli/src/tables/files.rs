@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use superchunk::table::{Column, Source};
-use superchunk::{DKind, DType, Error, Result};
+use superchunk::{DKind, DType, Error, Result, Value};
 
 use super::array::VALUES;
 use super::manifest;
@@ -22,17 +22,18 @@ pub(super) struct FileSource {
     /// Which array a column is in, and where in its rows.
     places: Vec<(usize, usize)>,
     rows: u64,
+    attributes: Vec<(String, Value)>,
 }
 
 impl FileSource {
     /// The array of a file. A structure gives a column for each of its fields; tells whether it is one.
     pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<(Self, bool)> {
         let input = Input::open(location, context)?;
-        let Content::Array(array) = input.content else {
-            return Err(Failure::usage(format!("`{}` is no array", location.name()))
-                .with_help("tables are made of tables, arrays, CSV and JSON-lines"));
-        };
         let mut source = Self::empty();
+        source.attributes = input.attributes()?;
+        let Content::Array(array) = input.content else {
+            return Err(input.refuse("a table or an array"));
+        };
         let dtype = parse_dtype(&array.dtype())?;
         let is_structure = dtype.kind() == DKind::Struct && array.shape().len() == 1;
         source.add(VALUES, array, dtype)?;
@@ -46,6 +47,9 @@ impl FileSource {
         for name in &names {
             let path = manifest::place(folder, name);
             let input = Input::open(&Location::whole(Some(path.clone())), context)?;
+            if source.arrays.is_empty() {
+                source.attributes = input.attributes()?;
+            }
             let Content::Array(array) = input.content else {
                 return Err(Failure::usage(format!("`{}` is no array", path.display())));
             };
@@ -55,8 +59,19 @@ impl FileSource {
         Ok((!names.is_empty()).then_some(source))
     }
 
+    /// The values that its users keep with it; of a folder, those of its first column.
+    pub(super) fn attributes(&self) -> &[(String, Value)] {
+        &self.attributes
+    }
+
+    /// The same rows, for those who want to own what gives them.
+    pub(super) fn source(&self) -> Box<dyn Source + '_> {
+        Box::new(Borrowed(self))
+    }
+
     fn empty() -> Self {
-        Self { arrays: Vec::new(), columns: Vec::new(), places: Vec::new(), rows: 0 }
+        let (arrays, columns, places, attributes) = Default::default();
+        Self { arrays, columns, places, rows: 0, attributes }
     }
 
     fn add(&mut self, name: &str, array: Array, dtype: DType) -> Outcome {
@@ -114,6 +129,23 @@ impl Source for FileSource {
             to.copy_from_slice(row.get(offset..offset + size).ok_or_else(missing)?);
         }
         Ok(())
+    }
+}
+
+/// The rows of a source that stays where it is.
+struct Borrowed<'a>(&'a FileSource);
+
+impl Source for Borrowed<'_> {
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    fn columns(&self) -> &[Column] {
+        self.0.columns()
+    }
+
+    fn read(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        self.0.read(column, rows, dst)
     }
 }
 

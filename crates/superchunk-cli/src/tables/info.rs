@@ -90,7 +90,8 @@ fn column_count(rows: &Rows) -> String {
     }
 }
 
-fn data_len(rows: &Rows) -> u64 {
+/// The bytes of all rows of the columns that are meant.
+pub(crate) fn data_len(rows: &Rows) -> u64 {
     let row: u64 = rows.typed_columns().iter().map(|column| column.row_size() as u64).sum();
     row.saturating_mul(rows.rows())
 }

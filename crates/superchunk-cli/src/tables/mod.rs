@@ -3,26 +3,33 @@
 mod append;
 mod array;
 mod attributes;
+mod compare;
 mod convert;
 mod files;
 mod infer;
 mod info;
 mod manifest;
+mod npy;
 mod objects;
 mod print;
 mod records;
+mod rewrite;
+mod sample;
 mod sink;
 mod totals;
+mod unpack;
 mod view;
 
 pub(crate) use append::append;
 pub(crate) use attributes::value_of;
+pub(crate) use compare::{Columns, TableDifference, compare, has_columns};
 pub(crate) use convert::{Made, Request, convert};
-pub(crate) use info::{describe, summary_line};
+pub(crate) use info::{data_len, describe, summary_line};
 pub(crate) use print::{TableForm, Wanted, show};
 pub(crate) use records::TextForm;
 pub(crate) use sink::Sink;
 pub(crate) use totals::{Totals, show_totals};
+pub(crate) use unpack::{Unpacked, unpack};
 pub(crate) use view::ColumnView;
 
 use std::path::Path;
@@ -32,7 +39,7 @@ use superchunk::table::{Column, Source};
 use superchunk::{ErrorKind, Json, OpenOptions, bcolz, blsk};
 
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::span::Span;
 use array::ArraySource;
@@ -58,6 +65,14 @@ enum Kept {
     BlskArray(Box<blsk::Array>),
 }
 
+/// Whether a path is the folder of a table or of an array that is one of one column.
+pub(crate) fn is_table(path: &Path) -> bool {
+    let is_one = |found: Detected| {
+        matches!(found.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk)
+    };
+    path.is_dir() && detect::path(path).is_ok_and(is_one)
+}
+
 impl Rows {
     /// Opens a folder with a table or a column; `None` if the location is something else.
     pub(crate) fn open(location: &Location, context: &Context) -> Outcome<Option<Self>> {
@@ -76,6 +91,12 @@ impl Rows {
         let name = path.display().to_string();
         let rows = Self { name, detected, kept, columns, is_picked: false };
         rows.only(location.inner.as_deref()).map(Some)
+    }
+
+    /// The same of a location that is known to be a table.
+    pub(crate) fn need(location: &Location, context: &Context) -> Outcome<Self> {
+        let gone = || Failure::said(Exit::Busy, format!("`{}` has changed", location.name()));
+        Self::open(location, context)?.ok_or_else(gone)
     }
 
     /// The same with only the columns that are called so, or stand in a group of that name.
@@ -143,7 +164,7 @@ impl Rows {
     }
 
     /// Whether it is an array, or one column of a table.
-    fn is_array(&self) -> bool {
+    pub(crate) fn is_array(&self) -> bool {
         self.is_picked || matches!(self.kept, Kept::Array(_) | Kept::BlskArray(_))
     }
 

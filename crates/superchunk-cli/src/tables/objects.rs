@@ -34,6 +34,11 @@ impl<'a> Objects<'a> {
         self.find(name).map(|array| Object::read(array, row))
     }
 
+    /// The pickle of a row of a column of objects; empty for other columns.
+    pub(super) fn bytes(&self, name: &str, row: u64) -> Outcome<Vec<u8>> {
+        Ok(self.find(name).map_or_else(|| Ok(Vec::new()), |array| array.object_bytes(row))?)
+    }
+
     /// Why they cannot become what is to be made; `None` if there are none.
     pub(super) fn refusal(&self) -> Option<String> {
         let names: Vec<String> = self.0.iter().map(|(name, _)| format!("`{name}`")).collect();

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::span::Span;
+use crate::target::Target;
 use crate::values::{Escape, Form, no_text, quoted};
 
 /// How many rows decide how wide the columns of a table are.
@@ -82,58 +83,27 @@ pub(super) fn print(
     form: TableForm,
     context: &Context,
 ) -> Outcome {
-    let Shown { source, columns: known, objects, span } = shown;
     let views = match wanted.columns {
-        Some(text) => ColumnView::parse(text, known)?,
-        None => ColumnView::all(known),
+        Some(text) => ColumnView::parse(text, shown.columns)?,
+        None => ColumnView::all(shown.columns),
     };
-    let mut scan = scan(*source)
-        .columns(scanned(&views, objects))
-        .rows(span.start..span.stop)
-        .executor(context.executor())
-        .limits(context.limits());
-    if let Some(condition) = wanted.condition {
-        scan = scan.filter(condition)?;
-    }
-    if span.step == 1 {
-        scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
-    }
-    let mut printer = RowPrinter::new(output::text(), &Failure::stdout, form, &views, shown);
-    let mut left = wanted.most.unwrap_or(u64::MAX);
-    for batch in scan.batches()? {
-        let batch = batch?;
-        let stepped = |row: u64| (row - span.start).is_multiple_of(span.step);
-        for (index, row) in batch.row_numbers().enumerate().filter(|(_, row)| stepped(*row)) {
-            if left == 0 {
-                return printer.finish();
-            }
-            left -= 1;
-            printer.row(&batch, index, row)?;
-        }
-    }
-    printer.finish()
+    let printer = RowPrinter::new(output::text(), &Failure::stdout, form, &views, shown);
+    printer.print(shown, wanted, context)
 }
 
-/// Writes all rows as CSV.
-pub(super) fn csv_of(
+/// Writes rows as CSV.
+pub(super) fn csv_to(
     shown: &Shown<'_>,
-    out: &mut dyn Write,
-    failed: &dyn Fn(io::Error) -> Failure,
+    (target, force): (&Target, bool),
     escape: Escape,
     context: &Context,
 ) -> Outcome {
-    let views = ColumnView::all(shown.columns);
-    let mut printer = RowPrinter::new(out, failed, TableForm::Csv(escape), &views, shown);
-    let scan = scan(shown.source)
-        .columns(scanned(&views, shown.objects))
-        .executor(context.executor())
-        .limits(context.limits());
-    for batch in scan.batches()? {
-        let batch = batch?;
-        let mut numbers = batch.row_numbers().enumerate();
-        numbers.try_for_each(|(index, row)| printer.row(&batch, index, row))?;
-    }
-    printer.finish()
+    let (views, form) = (ColumnView::all(shown.columns), TableForm::Csv(escape));
+    let wanted = Wanted { columns: None, condition: None, slice: None, most: None };
+    let failed = |error| target.failed(error);
+    target.write_text((force, context), &mut |out| {
+        RowPrinter::new(out, &failed, form, &views, shown).print(shown, wanted, context)
+    })
 }
 
 /// The columns that a scan reads for some views, each once.
@@ -177,6 +147,35 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         let numbers = views.iter().map(is_number).collect();
         let (waiting, widths, objects) = (Vec::new(), None, shown.objects);
         Self { out, failed, form, views, objects, numbers, waiting, widths, count: 0 }
+    }
+
+    /// Prints the rows that are wanted.
+    fn print(mut self, shown: &Shown<'_>, wanted: Wanted<'_>, context: &Context) -> Outcome {
+        let Shown { source, objects, span, .. } = shown;
+        let mut scan = scan(*source)
+            .columns(scanned(self.views, objects))
+            .rows(span.start..span.stop)
+            .executor(context.executor())
+            .limits(context.limits());
+        if let Some(condition) = wanted.condition {
+            scan = scan.filter(condition)?;
+        }
+        if span.step == 1 {
+            scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
+        }
+        let mut left = wanted.most.unwrap_or(u64::MAX);
+        for batch in scan.batches()? {
+            let batch = batch?;
+            let stepped = |row: u64| (row - span.start).is_multiple_of(span.step);
+            for (index, row) in batch.row_numbers().enumerate().filter(|(_, row)| stepped(*row)) {
+                if left == 0 {
+                    return self.finish();
+                }
+                left -= 1;
+                self.row(&batch, index, row)?;
+            }
+        }
+        self.finish()
     }
 
     /// Prints the row that stands in a batch at `index` and in the table at `row`.

@@ -6,25 +6,31 @@ use clap::Args;
 use superchunk::{Codec, CompressOptions, Filter, Value};
 
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::input::Input;
 use crate::location::Location;
 use crate::measure::{Measured, measure, samples};
 use crate::names::{
     codec_name, human, parse_codec, parse_length, parse_pipeline, parse_size, pipeline_name,
 };
-use crate::output::{self, Document, Table, object, rounded};
+use crate::output::{self, Document, Table};
+use crate::tables::Rows;
 
 const EXAMPLES: &str = "\
 Examples:
   superchunk bench readings.f8 -t 8
-  superchunk bench cube.b2nd --codecs lz4,zstd --levels 1,9 --filters shuffle,delta+shuffle -T 1";
+  superchunk bench cube.b2nd --codecs lz4,zstd --levels 1,9 --filters shuffle,delta+shuffle -T 1
+  superchunk bench quotes.bcolz --codecs lz4,zstd     each column of a table
+  superchunk bench quotes.bcolz::close";
+
+/// The bytes of a sample.
+const PIECE: usize = 4 << 20;
 
 /// The options of `bench`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// Any file, or - for stdin
+    /// Any file or table, PATH::COLUMN, or - for stdin
     location: OsString,
     /// Bytes of an item, where the file does not tell
     #[arg(short, long, value_name = "N", value_parser = parse_length)]
@@ -46,7 +52,7 @@ pub(crate) struct BenchArgs {
         hide_default_value = true
     )]
     filters: Vec<String>,
-    /// Measure this much of the data, spread over all of it
+    /// Measure this much of the data, or of each column
     #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = parse_size)]
     limit: u64,
     /// How often; the fastest time counts
@@ -55,79 +61,131 @@ pub(crate) struct BenchArgs {
 }
 
 pub(crate) fn run(args: &BenchArgs, context: &Context) -> Outcome {
-    let input = Input::open(&Location::parse(&args.location), context)?;
-    let item_size = args.typesize.unwrap_or(input.item_size());
-    let samples = samples(&input, args.limit, 4 << 20)?;
-    let total: usize = samples.iter().map(Vec::len).sum();
     let pipelines = args
         .filters
         .iter()
-        .map(|text| parse_pipeline(text).map_err(crate::failure::Failure::usage))
+        .map(|text| parse_pipeline(text).map_err(Failure::usage))
         .collect::<Outcome<Vec<_>>>()?;
-    let mut rows = Vec::new();
+    let location = Location::parse(&args.location);
+    if let Some(rows) = Rows::open(&location, context)? {
+        rows.check_measured(&location, args.typesize)?;
+        return on_table(args, &rows, &pipelines, context);
+    }
+    let input = Input::open(&location, context)?;
+    let item_size = args.typesize.unwrap_or(input.item_size());
+    let samples = samples(&input, args.limit, PIECE)?;
+    let total: usize = samples.iter().map(Vec::len).sum();
+    let base = CompressOptions::new(item_size);
+    let results = measure_all(args, &pipelines, &samples, &base, context)?;
+    let head = format!("{}: {} of items of {item_size} bytes", input.name, human(total as u64));
+    let document = Document::new("bench")
+        .with("path", input.name.as_str())
+        .with("sampled", total as u64)
+        .with("typesize", item_size as u64);
+    report(document, &head, &results, context)
+}
+
+/// Measures each column of a table, in chunks of its kind.
+fn on_table(
+    args: &BenchArgs,
+    rows: &Rows,
+    pipelines: &[Vec<Filter>],
+    context: &Context,
+) -> Outcome {
+    let (mut results, mut total) = (Vec::new(), 0);
+    for column in rows.measured_columns(context)? {
+        let found = rows.samples(&column, args.limit, PIECE)?;
+        total += found.samples.iter().map(Vec::len).sum::<usize>();
+        let of_column = measure_all(args, pipelines, &found.samples, &found.options(), context)?;
+        let named = |result| Measurement { column: Some(column.name.clone()), ..result };
+        results.extend(of_column.into_iter().map(named));
+    }
+    let head = format!("{}: {} of all columns", rows.name, human(total as u64));
+    let document = Document::new("bench")
+        .with("path", rows.name.as_str())
+        .with("sampled", total as u64)
+        .with("typesize", Value::Nil);
+    report(document, &head, &results, context)
+}
+
+/// Parameters, and what they give.
+struct Measurement {
+    /// Of a table.
+    column: Option<String>,
+    codec: Codec,
+    level: u8,
+    filters: Vec<Filter>,
+    item_size: usize,
+    measured: Measured,
+}
+
+fn measure_all(
+    args: &BenchArgs,
+    pipelines: &[Vec<Filter>],
+    samples: &[Vec<u8>],
+    base: &CompressOptions,
+    context: &Context,
+) -> Outcome<Vec<Measurement>> {
+    let mut results = Vec::new();
     for codec in &args.codecs {
         for level in &args.levels {
-            for filters in &pipelines {
-                let options = CompressOptions::new(item_size)
+            for filters in pipelines {
+                let options = base
+                    .clone()
                     .with_codec(*codec)
                     .with_level(*level)
                     .with_filters(filters.iter().copied())
                     .with_executor(context.executor());
-                let measured = measure(&samples, &options, args.rounds)?;
-                rows.push((*codec, *level, filters.clone(), measured));
+                let measured = measure(samples, &options, args.rounds)?;
+                let (filters, item_size) = (filters.clone(), base.item_size);
+                let (column, codec, level) = (None, *codec, *level);
+                results.push(Measurement { column, codec, level, filters, item_size, measured });
             }
         }
     }
-    report(&input, total, item_size, &rows, context)
+    Ok(results)
 }
 
-type Row = (Codec, u8, Vec<Filter>, Measured);
-
-fn report(
-    input: &Input,
-    total: usize,
-    item_size: usize,
-    rows: &[Row],
-    context: &Context,
-) -> Outcome {
+fn report(document: Document, head: &str, results: &[Measurement], context: &Context) -> Outcome {
     let threads = context.executor().thread_count();
     if context.json() {
-        let results: Vec<Value> = rows.iter().map(result).collect();
-        return Document::new("bench")
-            .with("path", input.name.as_str())
-            .with("sampled", total as u64)
-            .with("typesize", item_size as u64)
-            .with("threads", threads as u64)
-            .with("results", results)
-            .print();
+        let results: Vec<Value> = results.iter().map(Measurement::to_json).collect();
+        return document.with("threads", threads as u64).with("results", results).print();
     }
-    let mut table =
-        Table::new(["codec", "level", "filters", "ratio", "compress MB/s", "decompress MB/s"]);
-    for (codec, level, filters, measured) in rows {
-        table.row([
-            codec_name(*codec),
-            level.to_string(),
-            pipeline_name(filters),
-            format!("{:.2}", measured.ratio),
-            format!("{:.0}", measured.compress),
-            format!("{:.0}", measured.decompress),
-        ]);
+    const HEADINGS: [&str; 6] =
+        ["codec", "level", "filters", "ratio", "compress MB/s", "decompress MB/s"];
+    let is_table = results.iter().any(|result| result.column.is_some());
+    let mut table = match (is_table, HEADINGS) {
+        (true, [a, b, c, d, e, f]) => Table::new(["column", a, b, c, d, e, f]),
+        (false, headings) => Table::new(headings),
+    };
+    for result in results {
+        let cells = result.cells();
+        match (&result.column, cells) {
+            (Some(column), [a, b, c, d, e, f]) => table.row([column.clone(), a, b, c, d, e, f]),
+            (None, cells) => table.row(cells),
+        }
     }
-    let head = format!(
-        "{}: {} of items of {item_size} bytes, threads: {threads}\n",
-        input.name,
-        human(total as u64)
-    );
-    output::print(&(head + &table.render()))
+    output::print(&format!("{head}, threads: {threads}\n{}", table.render()))
 }
 
-fn result((codec, level, filters, measured): &Row) -> Value {
-    object([
-        ("codec", codec_name(*codec).into()),
-        ("level", (*level).into()),
-        ("filters", pipeline_name(filters).into()),
-        ("ratio", rounded(measured.ratio)),
-        ("compress_mb_s", rounded(measured.compress)),
-        ("decompress_mb_s", rounded(measured.decompress)),
-    ])
+impl Measurement {
+    fn cells(&self) -> [String; 6] {
+        let [ratio, pack, unpack] = self.measured.cells();
+        let (codec, filters) = (codec_name(self.codec), pipeline_name(&self.filters));
+        [codec, self.level.to_string(), filters, ratio, pack, unpack]
+    }
+
+    fn to_json(&self) -> Value {
+        let of_column = self.column.iter().flat_map(|column| {
+            [("column", column.as_str().into()), ("typesize", (self.item_size as u64).into())]
+        });
+        let all = [
+            ("codec", codec_name(self.codec).into()),
+            ("level", self.level.into()),
+            ("filters", pipeline_name(&self.filters).into()),
+        ];
+        let all = all.into_iter().chain(self.measured.entries());
+        Value::Map(of_column.chain(all).map(|(key, value)| (key.into(), value)).collect())
+    }
 }

@@ -12,19 +12,22 @@ use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
 use crate::objects::ObjectList;
 use crate::output::{self, Document};
+use crate::tables::{self, Columns, TableDifference};
 use crate::values::{guess, parse_dtype};
 
 const EXAMPLES: &str = "\
 Examples:
   superchunk diff a.b2frame b.b2frame
   superchunk diff readings.f8.b2frame readings.f8     packed and plain
+  superchunk diff quotes.bcolz quotes.blsk            tables, column by column
+  superchunk diff quotes.bcolz::close close.npy       one column
 Exits with 0 when they are equal, with 1 when they differ.";
 
 /// The options of `diff`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiffArgs {
-    /// One
+    /// One; of a table also PATH::COLUMN
     left: OsString,
     /// The other
     right: OsString,
@@ -39,34 +42,82 @@ struct Difference {
     words: String,
     /// The first byte that differs.
     offset: Option<u64>,
+    /// Of a table, the column and the row.
+    column: Option<String>,
+    row: Option<u64>,
+}
+
+impl Difference {
+    /// Of something that has no columns.
+    fn new(what: &'static str, words: String, offset: Option<u64>) -> Self {
+        Self { what, words, offset, column: None, row: None }
+    }
+}
+
+impl From<TableDifference> for Difference {
+    fn from(found: TableDifference) -> Self {
+        let TableDifference { what, words, column, row } = found;
+        Self { what, words, offset: None, column, row }
+    }
 }
 
 pub(crate) fn run(args: &DiffArgs, context: &Context) -> Outcome {
-    let left = Input::open(&Location::parse(&args.left), context)?;
-    let right = Input::open(&Location::parse(&args.right), context)?;
+    let (left, right) = (Location::parse(&args.left), Location::parse(&args.right));
     if left.slice.is_some() || right.slice.is_some() {
         return Err(
             Failure::usage("diff compares all of its inputs").with_help("cut with `unpack`")
         );
     }
-    let mut difference = compare(&left, &right, context)?;
-    if difference.is_none() && args.meta {
-        difference = compare_meta(&left, &right)?;
+    let found = match tables::has_columns(&left) || tables::has_columns(&right) {
+        true => tables_differ(&left, &right, args.meta, context)?,
+        false => files_differ(&left, &right, args.meta, context)?,
+    };
+    report(found.as_ref(), context)?;
+    if found.is_some() { Err(Failure::Quiet(Exit::Failure)) } else { Ok(()) }
+}
+
+fn tables_differ(
+    left: &Location,
+    right: &Location,
+    with_meta: bool,
+    context: &Context,
+) -> Outcome<Option<Difference>> {
+    let (left, right) = (Columns::open(left, context)?, Columns::open(right, context)?);
+    let found = tables::compare(&left, &right, context)?.map(Difference::from);
+    let of_meta = || attributes_differ(&left.attributes(), &right.attributes());
+    Ok(found.or_else(|| of_meta().filter(|_| with_meta)))
+}
+
+fn files_differ(
+    left: &Location,
+    right: &Location,
+    with_meta: bool,
+    context: &Context,
+) -> Outcome<Option<Difference>> {
+    let (left, right) = (Input::open(left, context)?, Input::open(right, context)?);
+    match compare(&left, &right, context)? {
+        None if with_meta => Ok(attributes_differ(&left.attributes()?, &right.attributes()?)),
+        found => Ok(found),
     }
+}
+
+fn report(found: Option<&Difference>, context: &Context) -> Outcome {
     if context.json() {
-        let found = difference.as_ref();
-        Document::new("diff")
+        return Document::new("diff")
             .with("equal", found.is_none())
             .with_or_null("what", found.map(|found| found.what))
             .with_or_null("offset", found.and_then(|found| found.offset))
+            .with_or_null("column", found.and_then(|found| found.column.clone()))
+            .with_or_null("row", found.and_then(|found| found.row))
             .with_or_null("difference", found.map(|found| found.words.clone()))
-            .print()?;
-    } else if let Some(found) = &difference {
-        output::print(&format!("{}\n", found.words))?;
-    } else if context.is_verbose() {
-        context.tell("equal");
+            .print();
     }
-    if difference.is_some() { Err(Failure::Quiet(Exit::Failure)) } else { Ok(()) }
+    match found {
+        Some(found) => output::print(&format!("{}\n", found.words))?,
+        None if context.is_verbose() => context.tell("equal"),
+        None => {}
+    }
+    Ok(())
 }
 
 fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Difference>> {
@@ -75,7 +126,7 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
         if one != other {
             let words =
                 format!("the arrays are {:?} of {} and {:?} of {}", one.0, one.1, other.0, other.1);
-            return Ok(Some(Difference { what: "array", words, offset: None }));
+            return Ok(Some(Difference::new("array", words, None)));
         }
     }
     if let (Content::Objects(one), Content::Objects(other)) = (&left.content, &right.content) {
@@ -104,14 +155,13 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
         progress.add(len);
         at = end;
     }
-    Ok((left.len() != right.len()).then(|| Difference {
-        what: "length",
-        words: format!(
+    Ok((left.len() != right.len()).then(|| {
+        let words = format!(
             "the lengths differ: {} and {} bytes; the first {shorter} are equal",
             left.len(),
             right.len()
-        ),
-        offset: Some(shorter),
+        );
+        Difference::new("length", words, Some(shorter))
     }))
 }
 
@@ -124,14 +174,14 @@ fn compare_objects(one: &ObjectList, other: &ObjectList) -> Outcome<Option<Diffe
                 left.to_json(),
                 right.to_json()
             );
-            return Ok(Some(Difference { what: "content", words, offset: None }));
+            return Ok(Some(Difference::new("content", words, None)));
         }
     }
     let counts = (one.count(), other.count());
-    Ok((counts.0 != counts.1).then(|| Difference {
-        what: "length",
-        words: format!("there are {} and {} objects; the first ones are equal", counts.0, counts.1),
-        offset: None,
+    Ok((counts.0 != counts.1).then(|| {
+        let words =
+            format!("there are {} and {} objects; the first ones are equal", counts.0, counts.1);
+        Difference::new("length", words, None)
     }))
 }
 
@@ -160,11 +210,10 @@ fn at_byte(input: &Input, offset: u64, one: &[u8], other: &[u8], at: usize) -> O
         item(one),
         item(other)
     );
-    Ok(Difference { what: "content", words, offset: Some(offset) })
+    Ok(Difference::new("content", words, Some(offset)))
 }
 
-fn compare_meta(left: &Input, right: &Input) -> Outcome<Option<Difference>> {
-    let (one, other) = (left.attributes()?, right.attributes()?);
+fn attributes_differ(one: &[(String, Value)], other: &[(String, Value)]) -> Option<Difference> {
     let differs = |(name, value): &&(String, Value)| {
         !other.iter().any(|(known, theirs)| known == name && theirs == value)
     };
@@ -172,9 +221,7 @@ fn compare_meta(left: &Input, right: &Input) -> Outcome<Option<Difference>> {
         .iter()
         .find(differs)
         .or_else(|| other.iter().find(|(name, _)| !one.iter().any(|(known, _)| known == name)));
-    Ok(found.map(|(name, _)| Difference {
-        what: "attribute",
-        words: format!("the attribute `{name}` differs"),
-        offset: None,
-    }))
+    found.map(|(name, _)| {
+        Difference::new("attribute", format!("the attribute `{name}` differs"), None)
+    })
 }

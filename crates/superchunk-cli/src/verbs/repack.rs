@@ -22,21 +22,24 @@ use crate::output::Document;
 use crate::packs::PackFileArgs;
 use crate::readers;
 use crate::replace::replace;
+use crate::tables::{self, Rows};
 use crate::target::Target;
 
 const EXAMPLES: &str = "\
 Examples:
   superchunk repack big.b2frame               drop dead space
   superchunk repack big.b2frame -c zstd -9    compress anew
-  superchunk repack big.b2frame -o small.b2frame --dict";
+  superchunk repack big.b2frame -o small.b2frame --dict
+  superchunk repack quotes.bcolz -c zstd      all columns of a table
+  superchunk repack quotes.bcolz::close -9    one, if each has its own";
 
 /// The options of `repack`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RepackArgs {
-    /// The frame
+    /// The frame, Bloscpack file or table; PATH::COLUMN for one column
     frame: PathBuf,
-    /// Where to; the frame itself is replaced if not given
+    /// Where to; it takes the place of its input if not given
     #[arg(short, long, value_name = "OUT")]
     output: Option<OsString>,
     /// Overwrite OUT
@@ -47,10 +50,68 @@ pub(crate) struct RepackArgs {
 }
 
 pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
-    let before = size_of_path(&args.frame);
-    let target = args.output.as_ref().map_or(args.frame.as_path(), Path::new);
-    let in_place = args.output.is_none();
+    let location = Location::parse(args.frame.as_os_str());
+    match &location.path {
+        Some(path) if tables::is_table(path) => {
+            run_on(path, args, context, |target| table(args, &location, target, context))
+        }
+        _ => run_on(&args.frame, args, context, |target| file(args, target, context)),
+    }
+}
+
+/// Repacks what is at `path`, and says how much smaller it has become.
+fn run_on(
+    path: &Path,
+    args: &RepackArgs,
+    context: &Context,
+    repack: impl FnOnce(&Path) -> Outcome,
+) -> Outcome {
+    let before = size_of_path(path);
+    let target = args.output.as_ref().map_or(path, Path::new);
     context.require_readers(&args.encoding.compat, &Target::Path(target.to_owned()))?;
+    repack(target)?;
+    let after = size_of_path(target);
+    if context.json() {
+        return Document::new("repack")
+            .with("path", path.display().to_string())
+            .with("output", target.display().to_string())
+            .with("before", before)
+            .with("after", after)
+            .print();
+    }
+    context.tell(&format!("{}: {} -> {}", target.display(), human(before), human(after)));
+    Ok(())
+}
+
+/// Writes a table anew, all columns or the one that is named with other parameters.
+fn table(args: &RepackArgs, location: &Location, target: &Path, context: &Context) -> Outcome {
+    if location.slice.is_some() {
+        return Err(Failure::usage("repack takes all rows")
+            .with_help("`unpack PATH@10:20 -o OUT.csv` writes some"));
+    }
+    // Nobody may write to what is about to be replaced.
+    context.claim(target)?;
+    let rows = Rows::need(location, context)?;
+    rows.check_encoding(&args.encoding)?;
+    if args.output.is_some() {
+        rows.check_name(target)?;
+    }
+    if location.inner.is_some() && rows.encodes_alike() {
+        let words = format!("the columns of a {} are compressed alike", rows.kind());
+        return Err(Failure::usage(words).with_help("leave out ::COLUMN: all of them change"));
+    }
+    let is_meant = |name: &str| rows.columns().iter().any(|column| column.name == name);
+    let encoding = |name: &str| match is_meant(name) {
+        true => args.encoding.clone(),
+        false => EncodingArgs::default(),
+    };
+    replace(target, args.output.is_none() || args.force, context, |temporary| {
+        rows.rewrite(temporary, &encoding, context)
+    })
+}
+
+fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
+    let in_place = args.output.is_none();
     let compacts = in_place
         && !args.encoding.changes_chunks()
         && !args.encoding.no_checksums
@@ -61,27 +122,16 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
         context.claim(target)?;
     }
     if is_pack {
-        pack_file(args, target, in_place || args.force, context)?;
-    } else if compacts {
-        readers::check_path(&args.frame, &args.encoding.compat, context)?;
-        let mut frame = context.edit(&args.frame)?;
-        interrupt::hold();
-        frame.compact()?;
-        frame.close()?;
-    } else {
-        copy(args, target, in_place || args.force, context)?;
+        return pack_file(args, target, in_place || args.force, context);
     }
-    let after = size_of_path(target);
-    if context.json() {
-        return Document::new("repack")
-            .with("path", args.frame.display().to_string())
-            .with("output", target.display().to_string())
-            .with("before", before)
-            .with("after", after)
-            .print();
+    if !compacts {
+        return copy(args, target, in_place || args.force, context);
     }
-    context.tell(&format!("{}: {} -> {}", target.display(), human(before), human(after)));
-    Ok(())
+    readers::check_path(&args.frame, &args.encoding.compat, context)?;
+    let mut frame = context.edit(&args.frame)?;
+    interrupt::hold();
+    frame.compact()?;
+    Ok(frame.close()?)
 }
 
 /// Writes a Bloscpack file anew, in version 3 or, with objects, 4.

@@ -1,7 +1,8 @@
 //! `unpack`: the data itself, all of it or a slice.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use clap::Args;
 use superchunk::npy;
@@ -13,14 +14,18 @@ use crate::location::{Location, LocationArg};
 use crate::names::{human, is_packed_name};
 use crate::objects::{self, Framing, RecordArgs};
 use crate::output::Document;
+use crate::tables::{self, Rows, Unpacked};
 use crate::target::Target;
-use crate::values::parse_dtype;
+use crate::values::{Escape, parse_dtype};
 
 const EXAMPLES: &str = "\
 Examples:
   superchunk unpack readings.f8.b2frame              readings.f8
   superchunk unpack big.b2frame@1000:2000 -o some.f8
-  superchunk unpack cube.b2nd --raw -o - | wc -c     bytes in C order";
+  superchunk unpack cube.b2nd --raw -o - | wc -c     bytes in C order
+  superchunk unpack quotes.bcolz -o quotes.csv       rows of a table
+  superchunk unpack quotes.bcolz -o quotes           a folder with a .npy file for each column
+  superchunk unpack quotes.bcolz::close -o close.npy";
 
 /// The options of `unpack`.
 #[derive(Debug, Args)]
@@ -34,12 +39,15 @@ pub(crate) struct UnpackArgs {
     /// Write the bytes alone, in C order (arrays become .npy files otherwise)
     #[arg(long)]
     raw: bool,
-    /// Write a NumPy file
+    /// Write a NumPy file, of a table one for each column
     #[arg(long, conflicts_with = "raw")]
     npy: bool,
     /// Type of an item as NumPy spells it, for --npy
     #[arg(long, value_name = "TYPE")]
     dtype: Option<String>,
+    /// In CSV, write bytes that are no text as \xff, and a backslash as two
+    #[arg(long)]
+    escape: bool,
     /// Overwrite
     #[arg(short, long)]
     force: bool,
@@ -49,6 +57,12 @@ pub(crate) struct UnpackArgs {
 
 pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
     let location = args.from.location();
+    if let Some(rows) = Rows::open(&location, context)? {
+        return unpack_table(args, &rows, location.slice.as_deref(), context);
+    }
+    if args.escape {
+        return Err(Failure::usage("--escape is for tables that become CSV"));
+    }
     let input = Input::open(&location, context)?;
     input.need_packed()?;
     let header = header_of(args, &input)?;
@@ -64,17 +78,77 @@ pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
         }
         _ => unpack(&input, header.as_deref(), &target, args.force, context)?,
     };
-    if context.json() && target != Target::Stdout {
+    report(&input.name, &target, written, context)
+}
+
+fn report(name: &str, target: &Target, written: u64, context: &Context) -> Outcome {
+    if *target == Target::Stdout {
+        return Ok(());
+    }
+    if context.json() {
         return Document::new("unpack")
-            .with("path", input.name.as_str())
+            .with("path", name)
             .with("output", target.name())
             .with("nbytes", written)
             .print();
     }
-    if target != Target::Stdout {
-        context.tell(&format!("{} -> {}: {}", input.name, target.name(), human(written)));
-    }
+    context.tell(&format!("{name} -> {}: {}", target.name(), human(written)));
     Ok(())
+}
+
+/// Writes the rows of a table.
+fn unpack_table(args: &UnpackArgs, rows: &Rows, slice: Option<&str>, context: &Context) -> Outcome {
+    let Some(output) = &args.output else {
+        let words = format!("`{}` is a {}: say with -o what becomes of it", rows.name, rows.kind());
+        return Err(Failure::usage(words).with_help(
+            "-o OUT.csv writes rows as text, -o FOLDER a .npy file for each column; PATH::COLUMN \
+             takes one",
+        ));
+    };
+    if args.dtype.is_some() || args.records.framing() != Framing::Lines {
+        return Err(Failure::usage("the columns of a table have their types")
+            .with_help("leave out --dtype, --null, --lengths and --jsonl"));
+    }
+    let made = made_of(args, rows, output)?;
+    let target = Target::parse(output);
+    let written = tables::unpack(rows, slice, made, (&target, args.force), context)?;
+    report(&rows.name, &target, written, context)
+}
+
+/// What the options and the name of the output say.
+fn made_of(args: &UnpackArgs, rows: &Rows, output: &OsStr) -> Outcome<Unpacked> {
+    let csv = Unpacked::Csv(Escape::of(args.escape));
+    let extension = Path::new(output).extension().and_then(OsStr::to_str);
+    let is_stream = !matches!(Target::parse(output), Target::Path(_));
+    let made = match extension {
+        _ if args.raw && rows.is_array() => Unpacked::Raw,
+        _ if args.raw => {
+            return Err(Failure::usage("--raw takes one column: those of a table have many types")
+                .with_help("name it as PATH::COLUMN"));
+        }
+        Some("csv") if args.npy => {
+            return Err(
+                Failure::usage("--npy makes no CSV").with_help("leave it out, or say -o FOLDER")
+            );
+        }
+        Some("csv") => csv,
+        Some("npy") => Unpacked::Npy,
+        _ if rows.is_array() && (args.npy || is_stream || extension.is_none()) => Unpacked::Npy,
+        _ if args.npy => Unpacked::Folder,
+        _ if is_stream => csv,
+        None => Unpacked::Folder,
+        Some(_) => {
+            let words = format!("a table does not become what `{}` is called", output.display());
+            return Err(Failure::usage(words).with_help(
+                "say -o OUT.csv, -o OUT.npy or -o FOLDER; `convert` makes other tables",
+            ));
+        }
+    };
+    match made {
+        Unpacked::Csv(_) => Ok(made),
+        _ if args.escape => Err(Failure::usage("--escape is for CSV, which is not made here")),
+        _ => Ok(made),
+    }
 }
 
 /// Decompresses stdin to stdout.

@@ -31,6 +31,8 @@ mod repack;
 mod salvage;
 mod shell;
 mod table_changes;
+mod table_repack;
+mod table_verbs;
 mod tables;
 mod text_values;
 mod tune;

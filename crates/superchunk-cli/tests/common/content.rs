@@ -92,6 +92,7 @@ impl Content {
     fn add_bcolz_array(&mut self, name: &str, array: &bcolz::Array) -> Result<()> {
         self.add(format!("type of {name}"), format!("{} {:?}", array.dtype(), array.shape()));
         self.add(format!("attributes of {name}"), format!("{:?}", array.attrs()));
+        self.add(format!("codec of {name}"), format!("{:?}", array.options().compress.codec));
         self.add(format!("rows of {name}"), array.to_vec()?);
         Ok(())
     }
@@ -101,6 +102,7 @@ impl Content {
             Ok(table) => {
                 let attributes: Vec<_> = table.attrs().collect();
                 self.add("attributes", format!("{attributes:?}"));
+                self.add("codec", format!("{:?}", table.options()?.compress.codec));
                 for name in table.names() {
                     let (dtype, shape) = (table.dtype(name)?, table.shape());
                     self.add(format!("type of {name}"), format!("{dtype} {shape:?}"));
@@ -114,6 +116,7 @@ impl Content {
                 let array = blsk::Array::open(path)?;
                 let attributes: Vec<_> = array.attrs().collect();
                 self.add("attributes", format!("{attributes:?}"));
+                self.add("codec", format!("{:?}", array.options()?.compress.codec));
                 self.add("type", format!("{} {:?}", array.dtype(), array.shape()));
                 let mut rows = buffer(array.len(), array.row_size());
                 array.read_rows(0..array.len(), &mut rows)?;

@@ -77,3 +77,15 @@ fn two_appends_to_a_blsk_table_are_both_kept() {
     let lines = ["append {} ../in/one.csv", "append {} ../in/two.csv"];
     both_append(&Race::new("rows.blsk", &["superchunk convert ../in/rows.csv {}"], lines));
 }
+
+#[test]
+fn an_append_to_a_bcolz_table_survives_repack() {
+    let lines = ["append {} ../in/one.csv", "repack {} -c zstd"];
+    Race::new("rows.bcolz", &["superchunk convert ../in/rows.csv {}"], lines).run();
+}
+
+#[test]
+fn an_append_to_a_blsk_table_survives_repack() {
+    let lines = ["append {} ../in/one.csv", "repack {} -c zstd"];
+    Race::new("rows.blsk", &["superchunk convert ../in/rows.csv {}"], lines).run();
+}

@@ -1,0 +1,123 @@
+//! A table written anew in its own format, with other chunks.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use superchunk::bcolz::{Array, ArrayOptions};
+use superchunk::{FrameOptions, blsk};
+
+use super::array::VALUES;
+use super::info::data_len;
+use super::{Kept, Made, Rows};
+use crate::context::Context;
+use crate::encoding::EncodingArgs;
+use crate::failure::{Failure, Outcome};
+
+impl Rows {
+    /// Makes a table at `path` with the same columns, rows and attributes. `encoding` says what
+    /// changes in a column, by its name; a blsk table has one encoding, that of its first column.
+    pub(crate) fn rewrite(
+        &self,
+        path: &Path,
+        encoding: &dyn Fn(&str) -> EncodingArgs,
+        context: &Context,
+    ) -> Outcome {
+        let mut progress = context.progress("repacking", Some(data_len(self)));
+        let done = |bytes| progress.add(bytes);
+        match &self.kept {
+            Kept::Table(table) => {
+                let options = table.arrays().into_iter().map(|(name, array)| {
+                    let options = array_options(array, &encoding(&name), context)?;
+                    Ok((name, options))
+                });
+                let options: HashMap<String, ArrayOptions> = options.collect::<Outcome<_>>()?;
+                table.copy_to(path, |name| options.get(name).cloned(), done)?;
+            }
+            Kept::Array(array) => {
+                let options = array_options(array, &encoding(VALUES), context)?;
+                array.copy_to(path, &options, done)?;
+            }
+            Kept::BlskTable(table) => {
+                let options = self.tree_options(table.options()?, encoding, context)?;
+                table.copy_to(path, &options, done)?;
+            }
+            Kept::BlskArray(array) => {
+                let options = self.tree_options(array.options()?, encoding, context)?;
+                array.copy_to(path, &options, done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all columns have one encoding.
+    pub(crate) fn encodes_alike(&self) -> bool {
+        matches!(self.kept, Kept::BlskTable(_) | Kept::BlskArray(_))
+    }
+
+    /// Refuses options that chunks of this format do not have.
+    pub(crate) fn check_encoding(&self, encoding: &EncodingArgs) -> Outcome {
+        let is_blsk = self.encodes_alike();
+        let wrong = [
+            ("--sparse", encoding.sparse),
+            ("--no-checksums", encoding.no_checksums),
+            ("--dict", encoding.dict),
+            ("--block-size", is_blsk && encoding.block_size.is_some()),
+            ("--split", is_blsk && encoding.split.is_some()),
+        ];
+        match wrong.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                Err(Failure::usage(format!("a {} has no use for {option}", self.kind()))
+                    .with_help("its chunks take -c, -l, --filters and -z"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses an output whose name is that of another format.
+    pub(crate) fn check_name(&self, output: &Path) -> Outcome {
+        let own = if self.encodes_alike() { Made::Blsk } else { Made::Bcolz };
+        let extension = output.extension().and_then(|extension| extension.to_str());
+        let is_other = match Made::of_name(output.as_os_str()) {
+            Some(made) => made != own,
+            None => extension == Some("npy") || crate::names::is_packed_name(output),
+        };
+        if !is_other {
+            return Ok(());
+        }
+        let words = format!("`{}` is the name of another format", output.display());
+        let help = format!("a {} stays one here; `convert` makes other formats", self.kind());
+        Err(Failure::usage(words).with_help(help))
+    }
+
+    fn tree_options(
+        &self,
+        base: blsk::Options,
+        encoding: &dyn Fn(&str) -> EncodingArgs,
+        context: &Context,
+    ) -> Outcome<blsk::Options> {
+        let all = self.source();
+        let first = all.columns().first().map_or(VALUES, |column| column.name.as_str());
+        let widest = all.columns().iter().map(|column| column.row_size()).max();
+        let encoding = encoding(first);
+        let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
+        let options = base.with_compress(chosen.compress);
+        Ok(match encoding.chunk_size {
+            Some(size) => options.with_chunk_rows((size / widest.unwrap_or(1).max(1)).max(1)),
+            None => options,
+        })
+    }
+}
+
+fn array_options(
+    array: &Array,
+    encoding: &EncodingArgs,
+    context: &Context,
+) -> Outcome<ArrayOptions> {
+    let base = array.options();
+    let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
+    let options = base.with_compress(chosen.compress);
+    Ok(match encoding.chunk_size {
+        Some(size) => options.with_chunk_len((size / array.row_size().max(1)).max(1) as u64),
+        None => options,
+    })
+}
