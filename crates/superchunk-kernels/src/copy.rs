@@ -25,17 +25,18 @@ pub(crate) const STEP: usize = 64;
 /// Copies `len` bytes in steps of 32: one step even for a length of zero.
 ///
 /// # Safety
-///
 /// * `src` must be valid for reads and `dst` for writes of `len + 32` bytes (slack: 32).
 /// * The two pieces, with their slack, do not overlap, or `dst` lies at least 16 bytes after `src`
 ///   (then the bytes repeat, as in a match of that distance: a step is two of 16 bytes, one after
 ///   the other).
 #[inline(always)]
 pub(crate) unsafe fn copy_wider(src: *const u8, dst: *mut u8, len: usize) {
+    debug_assert!(dst.addr().wrapping_sub(src.addr()) >= 16);
     let mut done = 0;
     loop {
-        // SAFETY: `done <= len` holds at each step, so 32 bytes from `done` lie within the
-        // `len + 32` bytes the caller vouches for.
+        // SAFETY: `done <= len`, so 32 bytes from `done` lie within the `len + 32` bytes that can
+        // be read at `src` and written at `dst`: encoders and decoders compare the length and this
+        // slack with both buffers before.
         unsafe {
             copy_16(src.add(done), dst.add(done));
             copy_16(src.add(done + 16), dst.add(done + 16));
@@ -50,7 +51,6 @@ pub(crate) unsafe fn copy_wider(src: *const u8, dst: *mut u8, len: usize) {
 /// Copies exactly `len` bytes between pieces that do not overlap.
 ///
 /// # Safety
-///
 /// `src` must be valid for reads and `dst` for writes of `len` bytes, and the two must not overlap
 /// (slack: none).
 #[inline(always)]
@@ -65,11 +65,11 @@ pub(crate) unsafe fn copy_exact(src: *const u8, dst: *mut u8, len: usize) {
 /// Appends a match: repeats at `dst` the `len` bytes that begin `distance` bytes before it.
 ///
 /// # Safety
-///
 /// * `distance >= 1`, and the `distance` bytes before `dst` belong to the same buffer.
 /// * `dst` must be valid for reads and writes of `len + 32` initialised bytes (slack: 32).
 #[inline(always)]
 pub(crate) unsafe fn copy_match(dst: *mut u8, distance: usize, len: usize) {
+    debug_assert!(distance >= 1);
     // SAFETY: `dst - distance` is in the buffer (first point of `# Safety`); both arms write at
     // most 32 bytes past `len`, and what they read lies between `dst - distance` and there.
     unsafe {
@@ -87,7 +87,6 @@ pub(crate) unsafe fn copy_match(dst: *mut u8, distance: usize, len: usize) {
 /// load of just its size, which the processor can take from the store before it.
 ///
 /// # Safety
-///
 /// As [`copy_match`], and `distance < 16`.
 #[inline(always)]
 pub(crate) unsafe fn copy_near_match(dst: *mut u8, distance: usize, len: usize) {
@@ -114,11 +113,11 @@ pub(crate) unsafe fn copy_near_match(dst: *mut u8, distance: usize, len: usize) 
 /// all that is there, so a match of any length takes a few calls of `memcpy`.
 ///
 /// # Safety
-///
 /// * `distance >= 1`, and the `distance` bytes before `dst` belong to the same buffer.
 /// * `dst` must be valid for writes of `len` bytes (slack: none).
 #[inline]
 pub(crate) unsafe fn copy_match_exact(dst: *mut u8, distance: usize, len: usize) {
+    debug_assert!(distance >= 1);
     // SAFETY: `dst - distance` is in the buffer (first point of `# Safety`). Each step copies
     // `available` bytes or fewer from there to the byte right after them, so its two pieces touch
     // but do not overlap, and never more than is left of `len`.
@@ -142,66 +141,70 @@ pub(crate) unsafe fn copy_match_exact(dst: *mut u8, distance: usize, len: usize)
 /// Reads 8 bytes as a little-endian number.
 ///
 /// # Safety
-///
 /// `src` must be valid for reads of 8 bytes.
 #[inline(always)]
 pub(crate) unsafe fn load_8(src: *const u8) -> u64 {
-    // SAFETY: the caller vouches for 8 readable bytes; the read is unaligned.
+    // SAFETY: 8 bytes can be read at `src`: each search passes positions up to its limit, and each
+    // `refill` its place, 8 or more bytes before the end of the input; `copy_near_match` and
+    // `repeat_short` pass a place in the output before their slack. The read is unaligned.
     u64::from_le(unsafe { src.cast::<u64>().read_unaligned() })
 }
 
 /// Writes 8 bytes as a little-endian number.
 ///
 /// # Safety
-///
 /// `dst` must be valid for writes of 8 bytes.
 #[inline(always)]
 pub(crate) unsafe fn store_8(dst: *mut u8, value: u64) {
-    // SAFETY: the caller vouches for 8 writable bytes; the write is unaligned.
+    // SAFETY: 8 bytes can be written at `dst`: the writers of bits of zstd and deflate compare or
+    // reserve them, and `repeat_8` and `repeat_24` have slack. The write is unaligned.
     unsafe { dst.cast::<u64>().write_unaligned(value.to_le()) };
 }
 
 /// Reads 4 bytes as a little-endian number.
 ///
 /// # Safety
-///
 /// `src` must be valid for reads of 4 bytes.
 #[inline(always)]
 pub(crate) unsafe fn load_4(src: *const u8) -> u32 {
-    // SAFETY: the caller vouches for 4 readable bytes; the read is unaligned.
+    // SAFETY: 4 bytes can be read at `src`: searches pass positions up to their limit, `emit_few`
+    // of deflate literals with as many after them, BloscLZ places within `FAST_INPUT`, and
+    // `copy_near_match` the last 4 bytes before its output. The read is unaligned.
     u32::from_le(unsafe { src.cast::<u32>().read_unaligned() })
 }
 
 /// Writes 4 bytes as a little-endian number.
 ///
 /// # Safety
-///
 /// `dst` must be valid for writes of 4 bytes.
 #[inline(always)]
 pub(crate) unsafe fn store_4(dst: *mut u8, value: u32) {
-    // SAFETY: the caller vouches for 4 writable bytes; the write is unaligned.
+    // SAFETY: 4 bytes can be written at `dst`: `lz4::emit`, the only caller, has `SHORT_ROOM` bytes
+    // of room there. The write is unaligned.
     unsafe { dst.cast::<u32>().write_unaligned(value.to_le()) };
 }
 
 /// Reads 2 bytes as a little-endian number.
 ///
 /// # Safety
-///
 /// `src` must be valid for reads of 2 bytes.
 #[inline(always)]
 pub(crate) unsafe fn load_2(src: *const u8) -> u16 {
-    // SAFETY: the caller vouches for 2 readable bytes; the read is unaligned.
+    // SAFETY: 2 bytes can be read at `src`: the loops of LZ4 and BloscLZ are within `FAST_INPUT`,
+    // `lz4::hc` passes places up to its limit, and `near_pattern` and `copy_near_match` the bytes
+    // around the end of what was written. The read is unaligned.
     u16::from_le(unsafe { src.cast::<u16>().read_unaligned() })
 }
 
 /// Copies 16 bytes through a register: all are read before any is written.
 ///
 /// # Safety
-///
 /// `src` must be valid for reads and `dst` for writes of 16 bytes. They may overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_16(src: *const u8, dst: *mut u8) {
-    // SAFETY: the caller vouches for 16 bytes on both sides; `[u8; 16]` has no alignment.
+    // SAFETY: 16 bytes can be read at `src` and written at `dst`: the decoders compare with
+    // `FAST_INPUT` and `FAST_OUTPUT` or `SLACK`, the sinks of the encoders reserve the slack of a
+    // copy and compare with the end of the input. `[u8; 16]` has no alignment.
     unsafe {
         let step = src.cast::<[u8; 16]>().read();
         dst.cast::<[u8; 16]>().write(step);
@@ -211,11 +214,11 @@ pub(crate) unsafe fn copy_16(src: *const u8, dst: *mut u8) {
 /// Copies 8 bytes through a register: all are read before any is written.
 ///
 /// # Safety
-///
 /// `src` must be valid for reads and `dst` for writes of 8 bytes. They may overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_8(src: *const u8, dst: *mut u8) {
-    // SAFETY: the caller vouches for 8 bytes on both sides; `[u8; 8]` has no alignment.
+    // SAFETY: 8 bytes can be read at `src` and written at `dst`: `copy_18` of LZ4, `append` and
+    // `repeat` of BloscLZ and `copy_steps_of_8` have slack. `[u8; 8]` has no alignment.
     unsafe {
         let step = src.cast::<[u8; 8]>().read();
         dst.cast::<[u8; 8]>().write(step);
@@ -225,14 +228,14 @@ pub(crate) unsafe fn copy_8(src: *const u8, dst: *mut u8) {
 /// Writes `len` times the same byte, in steps of 32.
 ///
 /// # Safety
-///
 /// `dst` must be valid for writes of `len + 32` bytes (slack: 32).
 #[inline(always)]
 pub(crate) unsafe fn fill_wide(dst: *mut u8, byte: u8, len: usize) {
     let step = [byte; 32];
     let mut done = 0;
     loop {
-        // SAFETY: `done <= len`, so 32 bytes from `done` are within the caller's `len + 32`.
+        // SAFETY: `done <= len`, so 32 bytes from `done` are within the `len + 32` that
+        // `copy_near_match` and `inflate::repeat::copy_match`, the only callers, require.
         unsafe { dst.add(done).cast::<[u8; 32]>().write(step) };
         done += 32;
         if done >= len {
@@ -244,13 +247,13 @@ pub(crate) unsafe fn fill_wide(dst: *mut u8, byte: u8, len: usize) {
 /// Writes the 8 bytes of a little-endian number again and again.
 ///
 /// # Safety
-///
 /// `dst` is valid for writes of `len + 16` bytes (slack: 16).
 #[inline(always)]
 unsafe fn repeat_8(dst: *mut u8, pattern: u64, len: usize) {
     let mut done = 0;
     loop {
-        // SAFETY: `done <= len`, so 16 bytes from `done` are within the caller's `len + 16`.
+        // SAFETY: `done <= len`, so 16 bytes from `done` are within `len + 16`, of the `len + 32`
+        // that `copy_near_match`, the only caller, requires.
         unsafe {
             store_8(dst.add(done), pattern);
             store_8(dst.add(done + 8), pattern);
@@ -266,10 +269,10 @@ unsafe fn repeat_8(dst: *mut u8, pattern: u64, len: usize) {
 /// distances are rare.
 ///
 /// # Safety
-///
 /// `from` is valid for reads of two bytes.
 #[inline(always)]
 pub(crate) unsafe fn near_pattern(from: *const u8, distance: usize) -> u64 {
+    debug_assert!(matches!(distance, 1 | 2));
     // SAFETY: two bytes can be read at `from`, which lies `distance` (1 or 2) bytes before the next
     // byte of an output: `decode_within` of LZ4 and `append` of BloscLZ have room for a whole match
     // there.
@@ -284,7 +287,6 @@ pub(crate) unsafe fn near_pattern(from: *const u8, distance: usize) -> u64 {
 /// Writes the 8 bytes of a little-endian number three times: enough for a short match.
 ///
 /// # Safety
-///
 /// `dst` is valid for writes of 24 bytes.
 #[inline(always)]
 pub(crate) unsafe fn repeat_24(dst: *mut u8, pattern: u64) {
@@ -300,14 +302,14 @@ pub(crate) unsafe fn repeat_24(dst: *mut u8, pattern: u64) {
 /// Writes the 8 bytes of a little-endian number again and again, in steps of [`STEP`].
 ///
 /// # Safety
-///
 /// `dst` is valid for writes of `len + STEP` bytes.
 #[inline(always)]
 pub(crate) unsafe fn repeat_steps(dst: *mut u8, pattern: u64, len: usize) {
     let pattern = [pattern.to_le(); STEP / 8];
     let mut done = 0;
     loop {
-        // SAFETY: `done <= len`, so that a step lies in what the caller vouches for.
+        // SAFETY: `done <= len`, so a step from `done` is within `len + STEP`: `decode_within` of
+        // LZ4 compared the match's end with `last_output`, `append` of BloscLZ requires that room.
         unsafe { dst.add(done).cast::<[u64; STEP / 8]>().write_unaligned(pattern) };
         done += STEP;
         if done >= len {
@@ -319,11 +321,11 @@ pub(crate) unsafe fn repeat_steps(dst: *mut u8, pattern: u64, len: usize) {
 /// Copies a match of a distance from 8 to 15 in steps of 8 bytes.
 ///
 /// # Safety
-///
 /// `distance >= 8`, the `distance` bytes before `dst` are readable, and `dst` is valid for reads
 /// and writes of `len + 16` bytes (slack: 16).
 #[inline(always)]
 unsafe fn copy_steps_of_8(dst: *mut u8, distance: usize, len: usize) {
+    debug_assert!(distance >= 8);
     let mut done = 0;
     loop {
         // SAFETY: `done <= len`, so the 16 bytes written are within `len + 16`; each read of 8
@@ -343,12 +345,12 @@ unsafe fn copy_steps_of_8(dst: *mut u8, distance: usize, len: usize) {
 /// stored at steps of the largest multiple of the distance that is at most 16.
 ///
 /// # Safety
-///
 /// `2 <= distance <= 7`, the `distance` bytes before `dst` are readable, and `dst` is valid for
 /// reads and writes of `len + 16` bytes (slack: 16).
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "the index is masked to the 8 entries of the tables")]
 unsafe fn repeat_short(dst: *mut u8, distance: usize, len: usize) {
+    debug_assert!((2..8).contains(&distance));
     // SAFETY: the 8 bytes from `dst - distance` end at most 6 bytes after `dst`: initialised
     // slack, whose stale values the mask removes.
     let raw = unsafe { load_8(dst.sub(distance)) };
@@ -357,7 +359,8 @@ unsafe fn repeat_short(dst: *mut u8, distance: usize, len: usize) {
     let step = PERIOD_STEP[distance & 7];
     let mut done = 0;
     loop {
-        // SAFETY: `done <= len`, so 16 bytes from `done` are within the caller's `len + 16`.
+        // SAFETY: `done <= len`, so 16 bytes from `done` are within `len + 16`, of the `len + 32`
+        // that `copy_near_match`, the only caller, requires.
         unsafe { dst.add(done).cast::<[u8; 16]>().write(pattern) };
         done += step;
         if done >= len {

@@ -28,6 +28,7 @@ pub(crate) struct Steps {
 impl Steps {
     /// Of `len` places, at least a step; lines are whole from `aligned` on.
     pub(crate) fn new(len: usize, aligned: usize) -> Self {
+        debug_assert!(len >= STEP);
         Self { next: 0, aligned: aligned % STEP, last: len.saturating_sub(STEP) }
     }
 

@@ -33,7 +33,9 @@ pub(super) fn bitshuffle(item_size: usize, src: &[u8], dst: &mut [u8]) {
         return avx2::bitshuffle(item_size, src, dst);
     }
     let (from, to) = (src.as_ptr(), dst.as_mut_ptr());
-    // SAFETY: this function has AVX-512; both slices hold so many columns, and these fill a step.
+    // SAFETY: this function is compiled for AVX-512, VBMI and GFNI. Both slices hold `columns`
+    // groups, as the number was derived from the shorter one, and these fill a step, as was just
+    // compared.
     unsafe {
         match item_size {
             1 => items_to_bits::<1>(columns, from, to),
@@ -54,7 +56,9 @@ pub(super) fn bitunshuffle<const FAR: bool>(item_size: usize, src: &[u8], dst: &
         return avx2::bitunshuffle::<FAR>(item_size, src, dst);
     }
     let (from, to) = (src.as_ptr(), dst.as_mut_ptr());
-    // SAFETY: this function has AVX-512; both slices hold so many columns, and these fill a step.
+    // SAFETY: this function is compiled for AVX-512, VBMI and GFNI. Both slices hold `columns`
+    // groups, as the number was derived from the shorter one, and these fill a step, as was just
+    // compared.
     unsafe {
         match item_size {
             1 => bits_to_items::<1, FAR>(columns, from, to),
@@ -206,26 +210,32 @@ impl Lanes for __m512i {
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the caller has AVX-512.
+        // SAFETY: the processor has AVX-512: `bitshuffle` and `bitunshuffle` above, into which this
+        // is inlined, are compiled for it.
         unsafe { _mm512_setzero_si512() }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller has AVX-512 and vouches for 64 bytes; the load needs no alignment.
+        // SAFETY: 64 bytes can be read at `from`: `tiles` passes a place in a row or a line, in
+        // columns that it has seen to be there, or `load_part` its array. The load needs no
+        // alignment. AVX-512: see `zero`.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller has AVX-512 and vouches for 64 bytes; the store needs no alignment.
+        // SAFETY: 64 bytes can be written at `to`: `tiles` passes a place in a row or a line, in
+        // columns that it has seen to be there, or `store_part` its array. The store needs no
+        // alignment. AVX-512: see `zero`.
         unsafe { _mm512_storeu_si512(to.cast(), self) }
     }
 
     #[inline(always)]
     unsafe fn gather(from: *const u8, lane_stride: usize) -> Self {
-        // SAFETY: the caller has AVX-512 and vouches for 16 bytes at `from` and up to three strides
-        // later.
+        // SAFETY: 16 bytes can be read at `from` and up to three strides later: `tiles`, the only
+        // caller, passes a piece of a group, of which `WIDTH` are there, and the stride of 16
+        // groups. AVX-512: see `zero`.
         unsafe {
             let lane = |lane: usize| _mm_loadu_si128(from.add(lane * lane_stride).cast());
             let lanes = _mm512_castsi128_si512(lane(0));
@@ -237,8 +247,9 @@ impl Lanes for __m512i {
 
     #[inline(always)]
     unsafe fn scatter(self, to: *mut u8, lane_stride: usize) {
-        // SAFETY: the caller has AVX-512 and vouches for 16 bytes at `to` and up to three strides
-        // later.
+        // SAFETY: 16 bytes can be written at `to` and up to three strides later: `tiles`, the only
+        // caller, passes a piece of a group, of which `WIDTH` are there, and the stride of 16
+        // groups. AVX-512: see `zero`.
         unsafe {
             _mm_storeu_si128(to.cast(), _mm512_castsi512_si128(self));
             _mm_storeu_si128(to.add(lane_stride).cast(), _mm512_extracti32x4_epi32::<1>(self));
@@ -249,13 +260,15 @@ impl Lanes for __m512i {
 
     #[inline(always)]
     unsafe fn zip_low(a: Self, b: Self) -> Self {
-        // SAFETY: the caller has AVX-512.
+        // SAFETY: the processor has AVX-512: `bitshuffle` and `bitunshuffle` above, into which this
+        // is inlined, are compiled for it.
         unsafe { _mm512_unpacklo_epi8(a, b) }
     }
 
     #[inline(always)]
     unsafe fn zip_high(a: Self, b: Self) -> Self {
-        // SAFETY: the caller has AVX-512.
+        // SAFETY: the processor has AVX-512: `bitshuffle` and `bitunshuffle` above, into which this
+        // is inlined, are compiled for it.
         unsafe { _mm512_unpackhi_epi8(a, b) }
     }
 
@@ -263,7 +276,8 @@ impl Lanes for __m512i {
     unsafe fn exchange<const SHIFT: i32>(a: Self, b: Self) -> (Self, Self) {
         /// The table of "where the first has a bit, the second's, else the third's".
         const CHOOSE: i32 = 0xca;
-        // SAFETY: the caller has AVX-512.
+        // SAFETY: the processor has AVX-512: `bitshuffle` and `bitunshuffle` above, into which this
+        // is inlined, are compiled for it.
         unsafe {
             let mask = _mm512_set1_epi8(low_bits(SHIFT).cast_signed());
             let (down, up) = match SHIFT {

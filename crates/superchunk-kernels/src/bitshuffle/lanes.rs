@@ -8,9 +8,11 @@
 /// A register of bytes.
 ///
 /// # Safety
-/// Every method requires a processor that has the register's instruction set, and pointers that are
-/// valid for the bytes named. Methods and their callers are `inline(always)` up to a function with
-/// the matching `target_feature`.
+/// Every method requires a processor that has the register's instruction set: methods and their
+/// callers, `tiles` and `whole`, are `inline(always)` up to a function with the matching
+/// `target_feature`. Methods with pointers require that these are valid for the bytes named. The
+/// places lie in groups, rows and lines of a tile, and the functions that pass them say why they
+/// end there; `Job::check` asserts it for `tiles`. No alignment is required.
 pub(super) trait Lanes: Copy {
     /// Bytes in a register.
     const WIDTH: usize;
@@ -41,8 +43,11 @@ pub(super) trait Lanes: Copy {
     #[inline(always)]
     unsafe fn load_part(from: *const u8, len: usize) -> Self {
         let mut bytes = [0u8; MAX_WIDTH];
+        const { assert!(Self::WIDTH <= MAX_WIDTH) };
         let len = len.min(Self::WIDTH);
-        // SAFETY: the caller vouches for `len` bytes at `from`, and the array has more.
+        // SAFETY: `len` bytes can be read at `from`: `Job::rows_to_lines`, the only caller, passes
+        // a row of `len` bytes. The array has `MAX_WIDTH` bytes, `WIDTH` or more. The processor has
+        // the instruction set, see `# Safety` of the trait.
         unsafe {
             from.copy_to_nonoverlapping(bytes.as_mut_ptr(), len);
             Self::load(bytes.as_ptr())
@@ -53,8 +58,11 @@ pub(super) trait Lanes: Copy {
     #[inline(always)]
     unsafe fn store_part(self, to: *mut u8, len: usize) {
         let mut bytes = [0u8; MAX_WIDTH];
+        const { assert!(Self::WIDTH <= MAX_WIDTH) };
         let len = len.min(Self::WIDTH);
-        // SAFETY: the caller vouches for `len` bytes at `to`, and the array has more.
+        // SAFETY: `len` bytes can be written at `to`: `Job::lines_to_rows`, the only caller, passes
+        // a row of `len` bytes. The array has `MAX_WIDTH` bytes, `WIDTH` or more. The processor has
+        // the instruction set, see `# Safety` of the trait.
         unsafe {
             self.store(bytes.as_mut_ptr());
             to.copy_from_nonoverlapping(bytes.as_ptr(), len);

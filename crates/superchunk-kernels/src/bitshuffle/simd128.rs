@@ -27,25 +27,31 @@ impl Lanes for v128 {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for 16 bytes; the load needs no alignment.
+        // SAFETY: 16 bytes can be read at `from`: `tiles` passes a place in a row or a line, in
+        // columns that it has seen to be there, `load_part` its array, and `gather` a piece of a
+        // group. The load needs no alignment.
         unsafe { v128_load(from.cast()) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for 16 bytes; the store needs no alignment.
+        // SAFETY: 16 bytes can be written at `to`: `tiles` passes a place in a row or a line, in
+        // columns that it has seen to be there, `store_part` its array, and `scatter` a piece of a
+        // group. The store needs no alignment.
         unsafe { v128_store(to.cast(), self) }
     }
 
     #[inline(always)]
     unsafe fn gather(from: *const u8, _lane_stride: usize) -> Self {
-        // SAFETY: there is one lane, for whose 16 bytes the caller vouches.
+        // SAFETY: the 16 bytes of the only lane can be read at `from`: `groups_to_lines` and
+        // `bytes_to_rows` of `tiles`, the only callers, pass a piece of a group that is there.
         unsafe { Self::load(from) }
     }
 
     #[inline(always)]
     unsafe fn scatter(self, to: *mut u8, _lane_stride: usize) {
-        // SAFETY: there is one lane, for whose 16 bytes the caller vouches.
+        // SAFETY: the 16 bytes of the only lane can be written at `to`: `lines_to_groups` and
+        // `rows_to_bytes` of `tiles`, the only callers, pass a piece of a group that is there.
         unsafe { self.store(to) }
     }
 

@@ -196,6 +196,16 @@ impl Job {
         (0..count).map(piece)
     }
 
+    /// Asserts what the four functions between groups, lines and rows rely on.
+    #[inline(always)]
+    fn check<V: Lanes, const NARROW: bool>(&self, window: Window, span: Span) {
+        let wide = span.steps * V::WIDTH;
+        debug_assert!(NARROW || span.start + wide <= self.columns);
+        debug_assert!(!NARROW || span.start == 0 && span.steps == 1 && V::WIDTH == 16);
+        debug_assert!(wide <= self.tile_columns && window.first + window.held <= self.item_size);
+        debug_assert!(8 * window.held * self.tile_columns <= TILE_SIZE);
+    }
+
     /// # Safety
     /// The processor has `V`; `src` and `dst` are valid for [`Self::columns`] groups of at least
     /// two bytes an item, and there is at least one. `NARROW` is true if and only if these do not
@@ -289,9 +299,11 @@ impl Job {
         src: *const u8,
         lines: *mut u8,
     ) {
+        self.check::<V, NARROW>(window, span);
         for step in 0..span.steps {
             let column = span.start + step * V::WIDTH;
             for (start, line) in self.pieces(window) {
+                debug_assert!(start + PIECE <= self.group_size && line + PIECE <= 8 * window.held);
                 // SAFETY: a piece lies in its group; groups `column` to `column + V::WIDTH` exist,
                 // or are replaced by the last one; lines `line` to `line + 15` are in the tile.
                 unsafe {
@@ -321,9 +333,11 @@ impl Job {
         lines: *const u8,
         dst: *mut u8,
     ) {
+        self.check::<V, NARROW>(window, span);
         for step in 0..span.steps {
             let column = span.start + step * V::WIDTH;
             for (start, line) in self.pieces(window) {
+                debug_assert!(start + PIECE <= self.group_size && line + PIECE <= 8 * window.held);
                 // SAFETY: as in `groups_to_lines`, but groups that do not exist are left out; the
                 // lines were filled by `rows_to_lines`.
                 unsafe {
@@ -357,6 +371,7 @@ impl Job {
         lines: *const u8,
         dst: *mut u8,
     ) {
+        self.check::<V, NARROW>(window, span);
         for byte in window.wanted..window.first + window.held {
             for step in 0..span.steps {
                 // SAFETY: the lines of `byte`, `window.held` apart, are in the tile and were filled
@@ -391,6 +406,7 @@ impl Job {
         src: *const u8,
         lines: *mut u8,
     ) {
+        self.check::<V, NARROW>(window, span);
         for byte in window.first..window.first + window.held {
             for step in 0..span.steps {
                 // SAFETY: the rows exist and hold the span's columns; the lines of `byte`,
@@ -427,6 +443,7 @@ impl Job {
     unsafe fn bytes_to_rows<V: Lanes>(&self, src: *const u8, dst: *mut u8) {
         let mut start = 0;
         while let Some(Span { start: column, .. }) = self.span::<V, false>(start) {
+            debug_assert!(self.item_size == 1 && column + V::WIDTH <= self.columns);
             // SAFETY: `span` names a column that is followed by `V::WIDTH` at least.
             unsafe {
                 let mut words = [V::zero(); 8];
@@ -449,6 +466,7 @@ impl Job {
     unsafe fn rows_to_bytes<V: Lanes>(&self, src: *const u8, dst: *mut u8) {
         let mut start = 0;
         while let Some(Span { start: column, .. }) = self.span::<V, false>(start) {
+            debug_assert!(self.item_size == 1 && column + V::WIDTH <= self.columns);
             // SAFETY: `span` names a column that is followed by `V::WIDTH` at least.
             unsafe {
                 let mut bits = [V::zero(); 8];

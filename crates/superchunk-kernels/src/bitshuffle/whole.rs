@@ -32,7 +32,10 @@ pub(super) unsafe fn bitunshuffle<const FAR: bool>(
 ) -> bool {
     let columns = columns(item_size, src.len().min(dst.len()));
     let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
-    // SAFETY: both slices hold as many columns of items of this size, and these fill a tile; the caller has AVX2.
+    // SAFETY: both slices hold `columns` groups of items of `item_size`, as the number was derived
+    // from the shorter one. They fill a tile: the first arm is for fewer than `NARROW`, and wider
+    // tiles are only taken from 2048 on. The processor has AVX2: `avx2::bitunshuffle`, the only
+    // caller, is compiled for it.
     unsafe {
         match (item_size, columns) {
             (_, ..NARROW) => return false,

@@ -268,7 +268,8 @@ impl<const BYTES: u32> Search<'_, BYTES> {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "positions of one life fit into 32 bits")]
     unsafe fn visit(&mut self, at: usize) -> Option<usize> {
-        // SAFETY: eight bytes follow, as the caller says.
+        // SAFETY: `at + 8 <= src.len()`, which `load` asserts: `run` and `find` pass positions up
+        // to `last_visited`, `TAIL` (12) bytes before the end.
         let word = unsafe { self.load(at) } << (64 - 8 * BYTES);
         let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TABLE_BITS);
         let here = self.base.wrapping_add(at as u32);

@@ -5,7 +5,7 @@
 //! register; only combining it waits for the step before. What is left behind the last whole
 //! register is padded to one.
 
-use crate::cpu::Isa;
+use crate::cpu::{self, Isa};
 
 /// Writes to each word of `dst` the total of all words of `src` up to there: their XOR if `XOR`,
 /// else their sum, bytes by bytes, modulo 256. Words have `WIDTH` = 1, 2, 4 or 8 bytes, and the
@@ -24,10 +24,12 @@ pub(crate) unsafe fn scan<const XOR: bool, const WIDTH: usize>(
     src: &[u8],
     dst: &mut [u8],
 ) -> bool {
+    debug_assert!(isa <= cpu::isa(), "the machine does not have {isa:?}");
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 | Isa::Avx512 => {
-            // SAFETY: the caller vouches for AVX2.
+            // SAFETY: the machine has AVX2, which AVX-512 includes: `running_sum` and
+            // `delta::running_xor`, the only callers, pass what `cpu::isa` has found.
             unsafe { super::avx2::scan::<XOR, WIDTH>(src, dst) };
             true
         }

@@ -13,6 +13,7 @@ use crate::copy::{copy_wider, fill_wide};
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "the distance is at most 16 there")]
 pub(super) unsafe fn copy_match(dst: *mut u8, distance: usize, len: usize) {
+    debug_assert!(distance >= 1);
     // SAFETY: `distance` bytes before `dst` and `len + 32` from it are initialised bytes of the
     // same buffer; for a distance below 16 the 16 bytes read end at most 15 bytes after `dst`, and
     // the shuffle takes only the first `distance` of them.
@@ -49,8 +50,9 @@ pub(super) unsafe fn copy_match(dst: *mut u8, distance: usize, len: usize) {
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "masked to the size of the table")]
 unsafe fn copy_rest(dst: *mut u8, distance: usize, len: usize, begin: __m256i) {
-    // SAFETY: `done < len` at each step, so 32 bytes from there are within the caller's `len + 32`;
-    // what is read lies `distance` bytes before.
+    debug_assert!(len > 32 && distance >= 1);
+    // SAFETY: `done < len` at each step, so 32 bytes from there are within the `len + 32` that
+    // `copy_match`, the only caller, requires; what is read lies `distance` bytes before.
     unsafe {
         let mut done = 32;
         if distance >= 32 {

@@ -243,9 +243,12 @@ const MANY: usize = 256;
 /// overlap what lies less than `STEP` bytes after `src`.
 #[inline(always)]
 unsafe fn copy_steps(src: *const u8, dst: *mut u8, len: usize) {
+    debug_assert!(dst.addr().wrapping_sub(src.addr()) >= STEP);
     let mut done = 0;
     loop {
-        // SAFETY: `done <= len`, so that a step lies in what the caller vouches for.
+        // SAFETY: `done <= len`, so `STEP` bytes from `done` lie within the `len + STEP` bytes that
+        // can be read at `src` and written at `dst`: `long_literals` compares both, and
+        // `decode_within` the match that it passes to `copy_long_match`.
         unsafe {
             let (from, to) = (src.add(done), dst.add(done));
             copy_16(from, to);
@@ -309,7 +312,11 @@ fn seldom() {}
 /// or more bytes after `src`.
 #[inline(always)]
 unsafe fn copy_18(src: *const u8, dst: *mut u8) {
-    // SAFETY: the caller vouches for 18 bytes on both sides; `[u8; 2]` has no alignment.
+    debug_assert!(dst.addr().wrapping_sub(src.addr()) >= 8);
+    // SAFETY: 18 bytes can be written at `dst`: `decode_within`, the only caller, passes a place at
+    // most 14 bytes after `last_output`, which lies `FAST_OUTPUT` (64) bytes before the end. They
+    // can be read at `src`: it lies before `dst` and, since the distance was compared, in the
+    // output. `[u8; 2]` has no alignment.
     unsafe {
         copy_8(src, dst);
         copy_8(src.add(8), dst.add(8));
@@ -417,7 +424,9 @@ fn append_match(
         left -= step;
     }
     if left > 0 {
-        // SAFETY: `written + left` is the match's end, which the caller found to lie in `dst`; and
+        debug_assert!((1..=cursor.written).contains(&distance));
+        debug_assert!(left <= dst.len() - cursor.written);
+        // SAFETY: `written + left` is the match's end, which `decode_sequence` found in `dst`; and
         // `1 <= distance <= written`: either it was so from the begin, or the dictionary's part
         // advanced `written` to `distance` exactly, as `left > 0`.
         unsafe { copy_match_exact(dst.as_mut_ptr().add(cursor.written), distance, left) };

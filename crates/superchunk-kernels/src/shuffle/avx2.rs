@@ -3,6 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::vector::{Kernel, Vector, gathering_map, squeezing_map};
+use crate::cpu::isa;
 
 /// Two lanes in an AVX2 register. `FAR` ones store pairs of lanes past the caches, to
 /// multiples of 16 only.
@@ -17,25 +18,36 @@ unsafe impl<const FAR: bool> Vector for Avx2<FAR> {
 
     #[target_feature(enable = "avx2")]
     unsafe fn run<K: Kernel>(kernel: K) {
-        // SAFETY: the caller vouches for AVX2 and for the kernel's own needs.
+        debug_assert!(isa().has_avx2());
+        // SAFETY: the machine has AVX2, for which this is compiled: `items_to_planes`,
+        // `planes_to_items` and `far_planes_to_items` of `shuffle` choose this type by it. What the
+        // kernel requires is true: `forward`, `backward` and `backward_far`, the only callers,
+        // compare all lengths and sizes.
         unsafe { kernel.run::<Self>() }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for AVX2 and 32 readable bytes.
+        // SAFETY: 32 bytes can be read at `from`: the kernels show it for planes and the stage, see
+        // `Vector::load`. The load needs no alignment. The machine has AVX2: kernels run inside
+        // `run`, which is compiled for it.
         Self(unsafe { _mm256_loadu_si256(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for AVX2 and 32 writable bytes.
+        // SAFETY: 32 bytes can be written at `to`: the kernels show it for planes and the stage,
+        // see `Vector::store`, and `store_lane_pairs` below for items. The store needs no
+        // alignment. The machine has AVX2: kernels run inside `run`, which is compiled for it.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes(from: *const u8, stride: usize) -> Self {
-        // SAFETY: the caller vouches for AVX2 and 16 readable bytes at both addresses.
+        // SAFETY: 16 bytes can be read at `from` and at `from + stride`: `Forward::step` requires
+        // them where the first item of each lane starts, and `permute`, the only other caller,
+        // passes a map of 16 bytes and no stride. The machine has AVX2: kernels run inside `run`,
+        // which is compiled for it.
         unsafe {
             let low = _mm_loadu_si128(from.cast());
             let high = _mm_loadu_si128(from.add(stride).cast());
@@ -45,7 +57,10 @@ unsafe impl<const FAR: bool> Vector for Avx2<FAR> {
 
     #[inline(always)]
     unsafe fn store_lane(self, lane: usize, to: *mut u8) {
-        // SAFETY: the caller vouches for AVX2 and 16 writable bytes.
+        debug_assert!(lane < Self::LANES);
+        // SAFETY: 16 bytes can be written at `to`: `Backward::step`, the only caller, requires them
+        // where the first item of each lane starts. The machine has AVX2: kernels run inside `run`,
+        // which is compiled for it.
         unsafe {
             let half = if lane == 0 {
                 _mm256_castsi256_si128(self.0)
@@ -59,7 +74,11 @@ unsafe impl<const FAR: bool> Vector for Avx2<FAR> {
     #[inline(always)]
     unsafe fn store_lane_pairs(self, next: Self, to: *mut u8, stride: usize) {
         if FAR {
-            // SAFETY: as below, and both addresses are multiples of 16, as the type asks.
+            debug_assert!(to.addr().is_multiple_of(16) && stride.is_multiple_of(16));
+            // SAFETY: 32 bytes can be written at `to` and at `to + stride`, and the machine has
+            // AVX2, as below. Both are multiples of 16, since all steps begin at such:
+            // `backward_far`, which alone chooses `FAR`, checks the address and the length of the
+            // output.
             unsafe {
                 _mm_stream_si128(to.cast(), _mm256_castsi256_si128(self.0));
                 _mm_stream_si128(to.add(16).cast(), _mm256_castsi256_si128(next.0));
@@ -69,7 +88,10 @@ unsafe impl<const FAR: bool> Vector for Avx2<FAR> {
             }
             return;
         }
-        // SAFETY: the caller vouches for AVX2 and 32 writable bytes at both addresses.
+        // SAFETY: 32 bytes can be written at `to` and at `to + stride`: `Backward::step`, the only
+        // caller, passes registers `i` and `i + 1` of the `WIDTH` that the items of a step fill,
+        // and what a lane has of all of them as the stride. The machine has AVX2: kernels run
+        // inside `run`, which is compiled for it.
         unsafe {
             Self(_mm256_permute2x128_si256::<0x20>(self.0, next.0)).store(to);
             Self(_mm256_permute2x128_si256::<0x31>(self.0, next.0)).store(to.add(stride));
@@ -78,26 +100,26 @@ unsafe impl<const FAR: bool> Vector for Avx2<FAR> {
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        // SAFETY: the caller vouches for AVX2.
+        // SAFETY: the machine has AVX2: kernels run inside `run`, which is compiled for it.
         Self(unsafe { _mm256_setzero_si256() })
     }
 
     #[inline(always)]
     unsafe fn gather<const SIZE: usize, const WIDTH: usize>(self) -> Self {
-        // SAFETY: the caller vouches for AVX2.
+        // SAFETY: the machine has AVX2: kernels run inside `run`, which is compiled for it.
         unsafe { self.permute(&const { gathering_map(SIZE, WIDTH) }) }
     }
 
     #[inline(always)]
     unsafe fn squeeze<const SIZE: usize, const WIDTH: usize>(self) -> Self {
-        // SAFETY: the caller vouches for AVX2.
+        // SAFETY: the machine has AVX2: kernels run inside `run`, which is compiled for it.
         unsafe { self.permute(&const { squeezing_map(SIZE, WIDTH) }) }
     }
 
     #[inline(always)]
     unsafe fn zip<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.0, other.0);
-        // SAFETY: the caller vouches for AVX2.
+        // SAFETY: the machine has AVX2: kernels run inside `run`, which is compiled for it.
         let (low, high) = unsafe {
             match UNIT {
                 1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
@@ -117,7 +139,8 @@ impl<const FAR: bool> Avx2<FAR> {
     /// The machine must have AVX2.
     #[inline(always)]
     unsafe fn permute(self, map: &[u8; 16]) -> Self {
-        // SAFETY: the map has 16 bytes; the caller vouches for AVX2.
+        // SAFETY: the map has 16 bytes, which both lanes read, as the stride is 0. The machine has
+        // AVX2: `gather` and `squeeze`, the only callers, require it.
         unsafe {
             let map = Self::load_lanes(map.as_ptr(), 0);
             Self(_mm256_shuffle_epi8(self.0, map.0))

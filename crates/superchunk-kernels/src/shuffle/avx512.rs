@@ -25,7 +25,9 @@ pub(super) fn items_to_planes(item_size: usize, src: &[u8], dst: &mut [u8]) -> b
         return false;
     }
     let (from, to) = (src.as_ptr(), dst.as_mut_ptr());
-    // SAFETY: both slices hold `item_size * len` bytes, and `len` is at least a step.
+    // SAFETY: both slices hold `item_size * len` bytes, as `len` was derived from the shorter one,
+    // and `len` is at least a step, as was just compared. The machine has AVX-512: this function is
+    // compiled for it.
     unsafe {
         match item_size {
             2 => forward::<2>(len, from, to),
@@ -49,8 +51,9 @@ pub(super) fn planes_to_items<const FAR: bool>(planes: Planes<'_>, dst: &mut [u8
         return false;
     }
     let to = dst.as_mut_ptr();
-    // SAFETY: `dst` holds `item_size * len` bytes, and `len` is at least a step. The fence lets
-    // other threads see what was written past the caches.
+    // SAFETY: `dst` holds `item_size * len` bytes, and `len` is at least a step, as was just
+    // compared. The machine has AVX-512: this function is compiled for it. The fence lets other
+    // threads see what was written past the caches.
     unsafe {
         match item_size {
             2 => backward::<2, FAR>(planes, to),
@@ -71,7 +74,10 @@ pub(super) fn planes_to_items<const FAR: bool>(planes: Planes<'_>, dst: &mut [u8
 unsafe fn forward<const W: usize>(len: usize, from: *const u8, to: *mut u8) {
     let mut steps = Steps::new(len, to.align_offset(STEP));
     while let Some(e) = steps.next() {
-        // SAFETY: `e <= len - STEP`, so the step reads and writes existing items and planes.
+        debug_assert!(e + STEP <= len);
+        // SAFETY: `e + STEP <= len`, as `Steps` ends at `len - STEP`, so the step reads and writes
+        // existing items and planes: `items_to_planes` derived `len` from the shorter slice. It is
+        // compiled for AVX-512, and this is inlined into it.
         unsafe {
             let mut regs = [_mm512_setzero_si512(); W];
             for i in 0..W {
@@ -91,12 +97,17 @@ unsafe fn forward<const W: usize>(len: usize, from: *const u8, to: *mut u8) {
 unsafe fn backward<const W: usize, const FAR: bool>(planes: Planes<'_>, to: *mut u8) {
     let mut rows = [ptr::null(); W];
     for b in 0..W {
-        rows[b] = planes.plane(b).as_ptr();
+        let plane = planes.plane(b);
+        debug_assert!(plane.len() >= planes.len());
+        rows[b] = plane.as_ptr();
     }
     let mut steps = Steps::new(planes.len(), to.align_offset(STEP) / W);
     while let Some(e) = steps.next() {
-        // SAFETY: `e <= len - STEP`, so the step reads and writes existing planes and items; only
-        // whole lines are written past the caches.
+        debug_assert!(e + STEP <= planes.len());
+        // SAFETY: `e + STEP <= len`, as `Steps` ends at `len - STEP`, so the step reads and writes
+        // existing planes and items: `planes_to_items` compared the number of planes with `W` and
+        // `dst` with all items. It is compiled for AVX-512, and this is inlined into it. Stores
+        // past the caches go only to multiples of `STEP`, their alignment.
         unsafe {
             let mut regs = [_mm512_setzero_si512(); W];
             for b in 0..W {

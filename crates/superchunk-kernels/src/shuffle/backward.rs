@@ -71,7 +71,9 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Backward<'_, SIZ
     /// As the type says.
     #[inline(always)]
     unsafe fn direct<V: Vector>(&self, start: usize, end: usize, group: usize) {
+        const { assert!(SIZE >= WIDTH || V::STEP * SIZE + 15 <= EDGE_BYTES) };
         let (stride, len) = (self.stride(), self.planes.len());
+        debug_assert!(end <= len && group + self.filled() <= stride);
         let rows = self.rows(group);
         // From here on, 15 bytes behind the items of a step are no longer all there.
         let edged = (len * stride).saturating_sub(V::STEP * stride + 14);
@@ -82,7 +84,7 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Backward<'_, SIZ
             // SAFETY: `e <= len - STEP` and `group <= item_size - WIDTH`, so a step reads and
             // writes existing planes and items. Items narrower than WIDTH are written with up to
             // 15 bytes behind them: those belong to later items, or the step is written to `edge`,
-            // which has room.
+            // which has room, as was asserted.
             unsafe {
                 let to = self.to.add(e * stride + group);
                 if SIZE != 0 && SIZE < WIDTH && e * stride >= edged {
@@ -103,6 +105,7 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Backward<'_, SIZ
     #[inline(always)]
     unsafe fn staged<V: Vector>(&self, start: usize, end: usize, group: usize) {
         let (stride, len) = (self.stride(), self.planes.len());
+        debug_assert!(end <= len && group + WIDTH <= stride);
         let rows = self.rows(group);
         let mut stage = Stage([[0; LINE]; WIDTH]);
         let mut e = start;
@@ -131,14 +134,15 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Backward<'_, SIZ
     /// bytes written behind an item narrower than `WIDTH` are set right by the next one.
     ///
     /// # Safety
-    /// As [`Vector`]; every row has `V::STEP` bytes at `e`, and every item may be written with up
-    /// to 15 bytes behind it.
+    /// As [`Vector`]; every row has `V::STEP` bytes at `e`, and 16 bytes may be written where the
+    /// first item of each lane of a register starts.
     #[inline(always)]
     unsafe fn step<V: Vector>(&self, rows: &[*const u8; WIDTH], e: usize, to: *mut u8) {
         let (stride, per_lane) = (self.stride(), 16 / WIDTH);
-        // SAFETY: every row has `V::STEP` bytes at `e`, and 15 bytes may be written after every
-        // item: `direct` and `staged` pass steps that end with the planes at the latest, and `edge`
-        // where fewer bytes follow. The machine has the instruction set of `V`, as `V::run` called
+        // SAFETY: every row has `V::STEP` bytes at `e`, and 16 bytes may be written where the first
+        // item of each lane starts: `direct` and `staged` pass steps that end with the planes at
+        // the latest, and where items are narrower than `WIDTH`, 15 bytes follow, or `direct`
+        // passes `edge`. The machine has the instruction set of `V`, as `V::run` called
         // `Backward::run`.
         unsafe {
             let mut regs = [V::zero(); WIDTH];
@@ -171,7 +175,9 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Backward<'_, SIZ
     fn rows(&self, group: usize) -> [*const u8; WIDTH] {
         let mut rows = [ptr::null(); WIDTH];
         for b in 0..self.filled() {
-            rows[b] = self.planes.plane(group + b).as_ptr();
+            let plane = self.planes.plane(group + b);
+            debug_assert!(plane.len() >= self.planes.len());
+            rows[b] = plane.as_ptr();
         }
         rows
     }

@@ -80,7 +80,9 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Forward<SIZE, WI
     /// As the type says.
     #[inline(always)]
     unsafe fn direct<V: Vector>(&self, start: usize, end: usize, group: usize) {
+        const { assert!(SIZE >= WIDTH || V::STEP * SIZE + 15 <= EDGE_BYTES) };
         let stride = self.stride();
+        debug_assert!(end <= self.len && group + self.rows() <= stride);
         // From here on, 15 bytes behind the items of a step are no longer all there.
         let edged = (self.len * stride).saturating_sub(V::STEP * stride + 14);
         let mut edge = [0; EDGE_BYTES];
@@ -89,7 +91,8 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Forward<SIZE, WI
             e = e.min(self.len - V::STEP);
             // SAFETY: `e <= len - STEP` and `group <= item_size - WIDTH`, so a step reads and
             // writes existing items and planes. Items narrower than WIDTH are read with up to 15
-            // bytes behind them: those exist, or the step is read from `edge`, which has room.
+            // bytes behind them: those exist, or the step is read from `edge`, which has room, as
+            // was asserted.
             unsafe {
                 let mut from = self.from.add(e * stride + group);
                 if SIZE != 0 && SIZE < WIDTH && e * stride >= edged {
@@ -112,6 +115,7 @@ impl<const SIZE: usize, const WIDTH: usize, const STAGED: bool> Forward<SIZE, WI
     #[inline(always)]
     unsafe fn staged<V: Vector>(&self, start: usize, end: usize, group: usize) {
         let stride = self.stride();
+        debug_assert!(end <= self.len && group + WIDTH <= stride);
         let mut stage = Stage([[0; LINE]; WIDTH]);
         let mut e = start;
         while e < end {

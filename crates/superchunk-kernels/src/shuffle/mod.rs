@@ -129,8 +129,10 @@ fn copy_what_stays<'s, 'd>(
 /// # Safety
 /// The machine must have the instruction set.
 unsafe fn items_to_planes(isa: Isa, item_size: usize, src: &[u8], dst: &mut [u8]) {
+    debug_assert!(isa <= crate::cpu::isa(), "the machine does not have {isa:?}");
     let len = src.len().checked_div(item_size).unwrap_or(0);
-    // SAFETY: the caller vouches for the instruction set.
+    // SAFETY: the machine has `isa`, as `shuffle`, the only caller, passes what `cpu::isa` has
+    // found. Each arm runs kernels of that set, or of a lesser one that it includes.
     unsafe {
         match isa {
             #[cfg(target_arch = "x86_64")]
@@ -159,8 +161,11 @@ unsafe fn items_to_planes(isa: Isa, item_size: usize, src: &[u8], dst: &mut [u8]
 /// # Safety
 /// The machine must have the instruction set.
 unsafe fn planes_to_items(isa: Isa, planes: Planes<'_>, dst: &mut [u8]) {
+    debug_assert!(isa <= crate::cpu::isa(), "the machine does not have {isa:?}");
     let len = planes.len();
-    // SAFETY: the caller vouches for the instruction set.
+    // SAFETY: the machine has `isa`: `unshuffle`, `unshuffle_planes` and `far_planes_to_items` pass
+    // what `cpu::isa` has found, `backward_far` the AVX2 that it requires. Each arm runs kernels of
+    // that set, or of a lesser one that it includes.
     unsafe {
         match isa {
             #[cfg(target_arch = "x86_64")]
@@ -280,9 +285,10 @@ unsafe fn backward_far(planes: Planes<'_>, dst: &mut [u8]) {
     }
     let to = dst.as_mut_ptr();
     let staged = collide(planes.distance());
-    // SAFETY: `dst` was just seen to hold `item_size * len` bytes and `len` to be at least a line.
-    // Steps begin at items whose number is a multiple of 32, or so many items before the end: both
-    // lie on multiples of 16. The fence lets other threads see what was written past the caches.
+    // SAFETY: `dst` was just seen to hold `item_size * len` bytes, and `len` to be at least a line.
+    // Steps begin at items whose number is a multiple of 32, or 32 or 64 items before the end: both
+    // lie on multiples of 16, since `dst` and the end of its items do. The machine has AVX2, as
+    // above. The fence lets other threads see what was written past the caches.
     unsafe {
         match (item_size, staged) {
             (2, _) => Far::run(Backward::<2, 2, false> { planes, to }),

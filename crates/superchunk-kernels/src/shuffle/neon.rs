@@ -15,37 +15,46 @@ unsafe impl Vector for Neon {
     const PERMUTES: bool = true;
 
     unsafe fn run<K: Kernel>(kernel: K) {
-        // SAFETY: NEON is part of the baseline; the caller vouches for the kernel's own needs.
+        // SAFETY: NEON is part of the baseline. What the kernel requires is true: `forward` and
+        // `backward` of `shuffle`, the only callers, compare all lengths and sizes.
         unsafe { kernel.run::<Self>() }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for 16 readable bytes.
+        // SAFETY: 16 bytes can be read at `from`: the kernels show it for planes and the stage, see
+        // `Vector::load`, and below `load_lanes` for items and `permute` for maps. No alignment is
+        // needed.
         Self(unsafe { vld1q_u8(from) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for 16 writable bytes.
+        // SAFETY: 16 bytes can be written at `to`: the kernels show it for planes and the stage,
+        // see `Vector::store`, and `store_lane` and `store_lane_pairs` below for items. No
+        // alignment is needed.
         unsafe { vst1q_u8(to, self.0) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes(from: *const u8, _stride: usize) -> Self {
-        // SAFETY: the only lane lies at `from`, for which the caller vouches.
+        // SAFETY: 16 bytes can be read at `from`, the place of the only lane: `Forward::step`, the
+        // only caller, requires them where the first item of each register starts.
         unsafe { Self::load(from) }
     }
 
     #[inline(always)]
     unsafe fn store_lane(self, _lane: usize, to: *mut u8) {
-        // SAFETY: the caller vouches for 16 writable bytes.
+        // SAFETY: 16 bytes can be written at `to`: `Backward::step`, the only caller, requires them
+        // where the first item of each register starts.
         unsafe { self.store(to) }
     }
 
     #[inline(always)]
     unsafe fn store_lane_pairs(self, next: Self, to: *mut u8, _stride: usize) {
-        // SAFETY: the caller vouches for 32 writable bytes at `to`.
+        // SAFETY: 32 bytes can be written at `to`, the place of the only lane: `Backward::step`,
+        // the only caller, passes registers `i` and `i + 1` of the `WIDTH` that the items of a step
+        // fill.
         unsafe {
             self.store(to);
             next.store(to.add(16));

@@ -17,37 +17,45 @@ unsafe impl Vector for Sse2 {
     const PERMUTES: bool = false;
 
     unsafe fn run<K: Kernel>(kernel: K) {
-        // SAFETY: SSE2 is part of the baseline; the caller vouches for the kernel's own needs.
+        // SAFETY: SSE2 is part of the baseline. What the kernel requires is true: `forward` and
+        // `backward` of `shuffle`, the only callers, compare all lengths and sizes.
         unsafe { kernel.run::<Self>() }
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller vouches for 16 readable bytes.
+        // SAFETY: 16 bytes can be read at `from`: the kernels show it for planes and the stage, see
+        // `Vector::load`, and `load_lanes` below for items. No alignment is needed.
         Self(unsafe { _mm_loadu_si128(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for 16 writable bytes.
+        // SAFETY: 16 bytes can be written at `to`: the kernels show it for planes and the stage,
+        // see `Vector::store`, and `store_lane` and `store_lane_pairs` below for items. No
+        // alignment is needed.
         unsafe { _mm_storeu_si128(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn load_lanes(from: *const u8, _stride: usize) -> Self {
-        // SAFETY: the only lane lies at `from`, for which the caller vouches.
+        // SAFETY: 16 bytes can be read at `from`, the place of the only lane: `Forward::step`, the
+        // only caller, requires them where the first item of each register starts.
         unsafe { Self::load(from) }
     }
 
     #[inline(always)]
     unsafe fn store_lane(self, _lane: usize, to: *mut u8) {
-        // SAFETY: the caller vouches for 16 writable bytes.
+        // SAFETY: 16 bytes can be written at `to`: `Backward::step`, the only caller, requires them
+        // where the first item of each register starts.
         unsafe { self.store(to) }
     }
 
     #[inline(always)]
     unsafe fn store_lane_pairs(self, next: Self, to: *mut u8, _stride: usize) {
-        // SAFETY: the caller vouches for 32 writable bytes at `to`.
+        // SAFETY: 32 bytes can be written at `to`, the place of the only lane: `Backward::step`,
+        // the only caller, passes registers `i` and `i + 1` of the `WIDTH` that the items of a step
+        // fill.
         unsafe {
             self.store(to);
             next.store(to.add(16));

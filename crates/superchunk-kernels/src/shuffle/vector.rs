@@ -15,9 +15,9 @@
 /// # Safety
 ///
 /// An implementation touches no memory outside what a method documents. Every method requires that
-/// the machine has the instruction set of the implementing type; methods with pointers also require
-/// that the documented bytes are valid for reads or writes. No alignment is required, save by
-/// [`Vector::store_lane_pairs`] of a type that says so.
+/// the machine has the instruction set of the implementing type: kernels, which call all others,
+/// run inside [`Vector::run`]. No alignment is required, save by [`Vector::store_lane_pairs`] of a
+/// type that says so.
 pub(super) unsafe trait Vector: Copy {
     /// Lanes in the register.
     const LANES: usize;
@@ -27,21 +27,47 @@ pub(super) unsafe trait Vector: Copy {
     const STEP: usize = 16 * Self::LANES;
 
     /// Runs `kernel` inside a function that is compiled for this instruction set.
+    ///
+    /// # Safety
+    /// The machine has the instruction set, and what the type of `kernel` requires is true.
+    /// `forward`, `backward` and `backward_far` of `shuffle`, the only callers, require the first
+    /// and compare all lengths and sizes for the second.
     unsafe fn run<K: Kernel>(kernel: K);
 
     /// `16 * LANES` consecutive bytes from `from`.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of `STEP` bytes. Kernels pass a place in a plane or in a row of
+    /// the stage: `staged` of both and `Backward::step` keep it `STEP` bytes or more before the
+    /// end.
     unsafe fn load(from: *const u8) -> Self;
 
     /// `16 * LANES` consecutive bytes to `to`.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of `STEP` bytes. Kernels pass a place in a plane or in a row of the
+    /// stage: `staged` of both and `Forward::direct` keep it `STEP` bytes or more before the end.
     unsafe fn store(self, to: *mut u8);
 
     /// Lane `l` from the 16 bytes at `from + l * stride`.
+    ///
+    /// # Safety
+    /// `from + l * stride` is valid for reads of 16 bytes for each lane. Of the kernels only
+    /// `Forward::step` calls this, and requires 16 bytes where each lane's first item starts.
     unsafe fn load_lanes(from: *const u8, stride: usize) -> Self;
 
     /// The 16 bytes of lane `lane < LANES` to `to`.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of 16 bytes. Only `Backward::step` calls this, and requires 16
+    /// bytes where each lane's first item starts.
     unsafe fn store_lane(self, lane: usize, to: *mut u8);
 
     /// Lane `l` of `self` and of `next` to the 32 bytes at `to + l * stride`.
+    ///
+    /// # Safety
+    /// `to + l * stride` is valid for writes of 32 bytes for each lane. Only `Backward::step` calls
+    /// this, for items that fill their registers, and requires all items of a step.
     unsafe fn store_lane_pairs(self, next: Self, to: *mut u8, stride: usize);
 
     /// All bytes 0.
