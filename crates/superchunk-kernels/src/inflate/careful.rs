@@ -34,10 +34,11 @@ pub(super) fn decode_symbol(
     if distance > written {
         return Err(bits.malformed("zlib stream has a match before the begin of the output"));
     }
-    let to = output.take(length).ok_or(bits.malformed(TOO_LONG))?.as_mut_ptr();
-    // SAFETY: `length` bytes are writable there, `distance <= written` others of the same buffer
-    // lie before them, and no distance is 0: the least base is 1.
-    unsafe { copy_match_exact(to, distance, length) };
+    output.take(length).ok_or(bits.malformed(TOO_LONG))?;
+    // SAFETY: `length` bytes of `dst` follow `written`: `take` has returned them. The pointer is
+    // that of `dst`, not of these bytes alone, as `distance <= written` bytes before them are read.
+    // No distance is 0: the least base is 1.
+    unsafe { copy_match_exact(output.dst.as_mut_ptr().add(written), distance, length) };
     Ok(false)
 }
 
