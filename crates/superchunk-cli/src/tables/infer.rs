@@ -3,7 +3,7 @@
 use superchunk::DType;
 use superchunk::table::{Column, parse_item};
 
-use super::records::Records;
+use super::records::{Cell, Records};
 use crate::failure::{Failure, Outcome};
 use crate::values::parse_dtype;
 
@@ -39,11 +39,8 @@ struct Guess {
 
 /// The columns of rows of text, and how many rows there are; `given` are `NAME=TYPE`.
 pub(super) fn infer(records: &mut Records, given: &[String]) -> Outcome<(Vec<Column>, u64)> {
-    let given = given.iter().map(|text| pair(text)).collect::<Outcome<Vec<_>>>()?;
-    if let Some((name, _)) = given.iter().find(|(name, _)| !records.names.contains(name)) {
-        return Err(Failure::usage(format!("there is no column `{name}`"))
-            .with_help(format!("the columns are {}", records.names.join(", "))));
-    }
+    let given = given.iter().map(|text| pair(text, &records.names));
+    let given = given.collect::<Outcome<Vec<_>>>()?;
     let mut guesses = Vec::new();
     for _ in &records.names {
         guesses.push(Guess::new()?);
@@ -60,11 +57,19 @@ pub(super) fn infer(records: &mut Records, given: &[String]) -> Outcome<(Vec<Col
     Ok((columns.collect::<Outcome<_>>()?, rows))
 }
 
-fn pair(text: &str) -> Outcome<(String, DType)> {
-    let Some((name, dtype)) = text.split_once('=') else {
+/// A column and its type; both the name and the type may have an equals sign.
+fn pair(text: &str, names: &[String]) -> Outcome<(String, DType)> {
+    let Some((before, _)) = text.split_once('=') else {
         return Err(Failure::usage(format!("`{text}` is not like close=float32")));
     };
-    Ok((name.to_owned(), parse_dtype(dtype)?))
+    let typed = names
+        .iter()
+        .filter_map(|name| Some((name, text.strip_prefix(name.as_str())?.strip_prefix('=')?)));
+    let Some((name, dtype)) = typed.max_by_key(|(name, _)| name.len()) else {
+        return Err(Failure::usage(format!("there is no column `{before}`"))
+            .with_help(format!("the columns are {}", names.join(", "))));
+    };
+    Ok((name.clone(), parse_dtype(dtype)?))
 }
 
 impl Guess {
@@ -77,19 +82,22 @@ impl Guess {
         Ok(Self { possible, has_empty, has_value, is_ascii, bytes: 0, letters: 0 })
     }
 
-    fn see(&mut self, cell: &str) {
-        self.bytes = self.bytes.max(cell.len());
-        self.letters = self.letters.max(cell.chars().count());
-        self.is_ascii &= cell.is_ascii();
-        let text = cell.trim();
+    fn see(&mut self, cell: &Cell) {
+        self.bytes = self.bytes.max(cell.text.len());
+        self.letters = self.letters.max(cell.text.chars().count());
+        self.is_ascii &= cell.text.is_ascii();
+        let text = cell.text.trim();
         if text.is_empty() {
             self.has_empty = true;
             return;
         }
         self.has_value = true;
-        if is_label(text) {
-            self.possible.retain(|(_, kind)| !matches!(kind, Kind::Whole | Kind::Float));
-        }
+        self.possible.retain(|(_, kind)| match kind {
+            Kind::Whole => !cell.is_text && !is_label(text),
+            Kind::Float => !cell.is_text && !is_label(text) && !is_beyond_floats(text),
+            Kind::Truth => !cell.is_text,
+            Kind::Moment => true,
+        });
         let fits = |dtype: &DType, kind: Kind| match kind {
             Kind::Whole => text.parse::<i128>().is_ok() && parse_item(dtype, text).is_ok(),
             Kind::Moment => (text == "NaT" || text.len() >= 10) && parse_item(dtype, text).is_ok(),
@@ -116,13 +124,19 @@ fn is_label(text: &str) -> bool {
     text.starts_with('+') || matches!(digits, [b'0', b'0'..=b'9', ..])
 }
 
+/// Whether it is a whole number that no 64-bit float is equal to.
+fn is_beyond_floats(text: &str) -> bool {
+    let is_whole = text.strip_prefix('-').unwrap_or(text).bytes().all(|b| b.is_ascii_digit());
+    is_whole && text.parse::<f64>().is_ok_and(|nearest| format!("{nearest:.0}") != text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn guessed(cells: &[&str]) -> String {
         let mut guess = Guess::new().unwrap();
-        cells.iter().for_each(|cell| guess.see(cell));
+        cells.iter().for_each(|cell| guess.see(&Cell::new(*cell)));
         guess.dtype().unwrap().to_string()
     }
 
@@ -144,6 +158,9 @@ mod tests {
         assert_eq!(guessed(&["+49123", "1.5"]), "|S6");
         assert_eq!(guessed(&["-007"]), "|S4");
         assert_eq!(guessed(&["0", "0.5", "-0.5", "1e+3"]), "<f8");
+        assert_eq!(guessed(&["9007199254740992", "0.5"]), "<f8");
+        assert_eq!(guessed(&["9007199254740993", "0.5"]), "|S16");
+        assert_eq!(guessed(&["-1", "18446744073709551615"]), "|S20");
         assert_eq!(guessed(&["abc", "de"]), "|S3");
         assert_eq!(guessed(&["äbc", "12"]), "<U3");
         assert_eq!(guessed(&[""]), "<f8");

@@ -38,6 +38,32 @@ pub(super) struct Records {
     pub(super) advice: &'static str,
 }
 
+/// A cell as text.
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// Whether it is a text in JSON, and so not a number, whatever it looks like.
+    pub(super) is_text: bool,
+}
+
+impl Cell {
+    /// A cell that can be anything.
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_text: false }
+    }
+
+    /// A value of JSON; null is an empty cell.
+    fn of_json(value: Option<&Json>) -> Self {
+        match value {
+            None | Some(Json::Null) => Self::new(""),
+            Some(Json::Str(text)) => Self { text: text.clone(), is_text: true },
+            Some(other) => match other.get("$float") {
+                Some(Json::Str(text)) => Self::new(text),
+                _ => Self::new(other.to_text(JsonStyle::Compact)),
+            },
+        }
+    }
+}
+
 /// A table that exists has the types that it has.
 const ADVICE: &str = "change the cell, or make another table of this one with `convert`";
 
@@ -92,14 +118,14 @@ impl Records {
     }
 
     /// The cells of the next row, in the order of the names.
-    pub(super) fn next(&mut self) -> Outcome<Option<Vec<String>>> {
+    pub(super) fn next(&mut self) -> Outcome<Option<Vec<Cell>>> {
         self.row += 1;
         match &mut self.reader {
             Reader::Csv(reader) => {
                 let mut record = csv::StringRecord::new();
                 let found = reader.read_record(&mut record);
                 let found = found.map_err(|error| wrong(&self.name, &error))?;
-                Ok(found.then(|| record.iter().map(str::to_owned).collect()))
+                Ok(found.then(|| record.iter().map(Cell::new).collect()))
             }
             Reader::Jsonl { lines, first } => {
                 let object = match first.take() {
@@ -113,7 +139,7 @@ impl Records {
                     let words = format!("row {} has a `{name}`, the first one has not", self.row);
                     return Err(wrong(&self.name, &words));
                 }
-                Ok(Some(self.names.iter().map(|name| cell(object.get(name))).collect()))
+                Ok(Some(self.names.iter().map(|name| Cell::of_json(object.get(name))).collect()))
             }
         }
     }
@@ -123,11 +149,11 @@ impl Records {
         &self,
         columns: &[Column],
         order: &[usize],
-        cells: &[String],
+        cells: &[Cell],
         parts: &mut [Vec<u8>],
     ) -> Outcome {
         for ((column, place), part) in columns.iter().zip(order).zip(parts) {
-            let text = cells.get(*place).map(String::as_str).unwrap_or_default();
+            let text = cells.get(*place).map(|cell| cell.text.as_str()).unwrap_or_default();
             let bytes = row_bytes(column, text).map_err(|error| {
                 let words = format!("row {}, column `{}`: {error}", self.row, column.name);
                 wrong(&self.name, &words).with_help(self.advice)
@@ -159,7 +185,7 @@ fn elements(text: &str) -> Vec<String> {
     fn collect(value: &Json, into: &mut Vec<String>) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| collect(item, into)),
-            other => into.push(cell(Some(other))),
+            other => into.push(Cell::of_json(Some(other)).text),
         }
     }
     let mut elements = Vec::new();
@@ -186,18 +212,6 @@ fn next_object(lines: &mut dyn BufRead, name: &str, row: u64) -> Outcome<Option<
     match object.as_object() {
         Some(_) => Ok(Some(object)),
         None => Err(wrong(name, &format!("row {row} is no JSON object"))),
-    }
-}
-
-/// A value of JSON as a cell; null is an empty one.
-fn cell(value: Option<&Json>) -> String {
-    match value {
-        None | Some(Json::Null) => String::new(),
-        Some(Json::Str(text)) => text.clone(),
-        Some(other) => match other.get("$float") {
-            Some(Json::Str(text)) => text.clone(),
-            _ => other.to_text(JsonStyle::Compact),
-        },
     }
 }
 

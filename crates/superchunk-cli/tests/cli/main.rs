@@ -12,6 +12,7 @@ mod caps;
 mod cat;
 mod compat;
 mod convert;
+mod csv_round_trip;
 mod demo;
 mod diff;
 mod exits;

@@ -1,7 +1,6 @@
 //! Values as text that other programs read: nothing is changed on the way out, nor on the way back.
 
 use superchunk_testkit::legacy_peer::LegacyPeer;
-use superchunk_testkit::rng::Rng;
 
 use crate::shell::Shell;
 
@@ -144,84 +143,4 @@ fn a_folder_of_columns_keeps_their_order() {
     shell.run("head -n 1 again.bcolz --format csv").is("ant,mole,zebra\n2,3,1\n", "", 0);
     shell.write("cols/columns.json", b"[\"../t\"]");
     assert_eq!(shell.run("convert cols no.bcolz").code, Some(3));
-}
-
-/// A column by its cells, each with the text that it has in CSV.
-fn random_column(kind: usize, rows: usize, rng: &mut Rng) -> Vec<String> {
-    let pick = |texts: &[&str], rng: &mut Rng| texts[rng.index(texts.len())].to_owned();
-    let cell = |row: usize, rng: &mut Rng| match kind {
-        0 => pick(&["-9223372036854775808", "9223372036854775807", "0", "-1"], rng),
-        1 if row == 0 => u64::MAX.to_string(),
-        1 => rng.next_u64().to_string(),
-        2 if row == 0 => "nan".to_owned(),
-        2 => format!("{:?}", f64::from_bits(rng.next_u64() & !(1 << 62))),
-        3 => pick(&["True", "False"], rng),
-        4 if row == 0 => "NaT".to_owned(),
-        4 => pick(&["1969-12-31", "2024-02-29", "9999-12-31", "NaT"], rng),
-        5 if row == 0 => "2024-02-29T23:59:59".to_owned(),
-        5 => pick(&["1969-07-20T20:17:40", "1970-01-01T00:00:00"], rng),
-        // Text; the first cell says that the column is no number.
-        _ if row == 0 => "x".to_owned(),
-        _ => {
-            let letters: [char; 16] = [
-                'a',
-                '1',
-                ' ',
-                ',',
-                '"',
-                '\'',
-                '\n',
-                '\r',
-                '\t',
-                '\\',
-                '\u{1}',
-                '\u{7f}',
-                'é',
-                '漢',
-                '\u{1f600}',
-                ';',
-            ];
-            (0..rng.index(6)).map(|_| letters[rng.index(letters.len())]).collect()
-        }
-    };
-    (0..rows).map(|row| cell(row, rng)).collect()
-}
-
-fn quoted(cell: &str) -> String {
-    match cell.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
-    }
-}
-
-#[test]
-fn random_tables_come_back_from_every_format() {
-    let mut rng = Rng::new(30);
-    for round in 0..12 {
-        let shell = Shell::new();
-        let rows = 1 + rng.index(40);
-        let columns: Vec<Vec<String>> =
-            (0..8).map(|kind| random_column(kind, rows, &mut rng)).collect();
-        let mut csv = "a,b,c,d,e,f,g,h\n".to_owned();
-        for row in 0..rows {
-            let cells: Vec<String> = columns.iter().map(|column| quoted(&column[row])).collect();
-            csv.push_str(&(cells.join(",") + "\n"));
-        }
-        shell.write("t.csv", csv.as_bytes());
-        for made in ["t.bcolz", "t.blsk", "t.cols --to columns"] {
-            let name = made.split(' ').next().unwrap();
-            shell.run(&format!("convert t.csv {made} -q")).is("", "", 0);
-            shell.run(&format!("convert {name} back.csv --to csv -f -q")).is("", "", 0);
-            let back = String::from_utf8(shell.read("back.csv")).unwrap();
-            assert_eq!(back, csv, "round {round}, {made}");
-        }
-        let lines = shell.run("cat t.bcolz --format jsonl").stdout;
-        shell.write("t.jsonl", &lines);
-        shell.run("convert t.jsonl lines.bcolz -q").is("", "", 0);
-        assert_eq!(
-            shell.run("cat lines.bcolz --format csv").text(),
-            csv,
-            "round {round}, JSON lines"
-        );
-    }
 }

@@ -117,8 +117,6 @@ fn short(value: &impl std::fmt::Debug) -> String {
 
 /// The same for 16 bits: the fewest digits that are closer to it than to its neighbours.
 fn short_half(bits: u16) -> String {
-    /// What the largest value would be followed by.
-    const BEYOND: f64 = 65_536.0;
     let exact = f64::from(half(bits));
     if !exact.is_finite() {
         return short(&exact);
@@ -131,6 +129,29 @@ fn short_half(bits: u16) -> String {
     let digits = (0..6).filter_map(|digits| format!("{value:.digits$e}").parse().ok());
     let found = digits.into_iter().find(is_closest).unwrap_or(value);
     short(&found.copysign(exact))
+}
+
+/// The value that would follow the largest 16-bit float.
+const BEYOND: f64 = 65_536.0;
+
+/// The bits of the nearest 16-bit float; of two that are equally near, the even one.
+pub(crate) fn nearest_half(value: f64) -> u16 {
+    const INFINITY: u16 = 0x7c00;
+    const NAN: u16 = 0x7e00;
+    let magnitude = value.abs();
+    let exact = |bits: u16| if bits == INFINITY { BEYOND } else { f64::from(half(bits)) };
+    let (mut low, mut high) = (0, INFINITY);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        *(if exact(middle) <= magnitude { &mut low } else { &mut high }) = middle;
+    }
+    let (below, above) = (magnitude - exact(low), exact(high) - magnitude);
+    let bits = match below < above || (below == above && low.is_multiple_of(2)) {
+        _ if value.is_nan() => NAN,
+        true => low,
+        false => high,
+    };
+    bits | u16::from(value.is_sign_negative()) << 15
 }
 
 /// A 16-bit float, exactly.

@@ -1,7 +1,7 @@
 //! Items as people write them: the way back from [`DType::format_item`].
 
 use super::expr::moment::{self, Moment};
-use crate::dtype::{ByteOrder, DKind, DType};
+use crate::dtype::{ByteOrder, DKind, DType, nearest_half};
 use crate::error::{Error, Result};
 
 /// The bytes of an item that is written as text, as [`DType::format_item`] writes it. An empty text is
@@ -42,6 +42,7 @@ fn parse_plain(dtype: &DType, text: &str) -> Option<Vec<u8>> {
         DKind::Int => integer(text, size, true)?,
         DKind::Uint => integer(text, size, false)?,
         DKind::Float => float(text, size)?,
+        DKind::Complex => return complex(text, dtype),
         DKind::Datetime { unit } => {
             let moment = |text: &str| Moment::parse(text)?.threshold(unit);
             ticks(text, moment)?
@@ -86,11 +87,30 @@ fn whole(text: &str) -> Option<i128> {
 fn float(text: &str, size: usize) -> Option<Vec<u8>> {
     let text = if text.is_empty() { "nan" } else { text };
     match size {
-        #[expect(clippy::cast_possible_truncation, reason = "a narrow float rounds")]
-        4 => Some((text.parse::<f64>().ok()? as f32).to_le_bytes().to_vec()),
+        2 => Some(nearest_half(text.parse().ok()?).to_le_bytes().to_vec()),
+        4 => Some(text.parse::<f32>().ok()?.to_le_bytes().to_vec()),
         8 => Some(text.parse::<f64>().ok()?.to_le_bytes().to_vec()),
         _ => None,
     }
+}
+
+/// Two floats as Python writes them, `(1.5-2j)`; the sign of the second one separates them.
+fn complex(text: &str, dtype: &DType) -> Option<Vec<u8>> {
+    let text = if text.is_empty() { "nan+nanj" } else { text };
+    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+    let parts = inner.strip_suffix('j')?;
+    let is_between = |at: &usize| {
+        let before = parts.get(..*at).unwrap_or_default();
+        !before.is_empty() && !before.ends_with(['e', 'E'])
+    };
+    let at = parts.rmatch_indices(['+', '-']).map(|(at, _)| at).find(is_between)?;
+    let (real, imaginary) = parts.split_at_checked(at)?;
+    let half = dtype.item_size() / 2;
+    let mut bytes = [float(real, half)?, float(imaginary, half)?];
+    if dtype.byte_order() == ByteOrder::Big {
+        bytes.iter_mut().for_each(|part| part.reverse());
+    }
+    Some(bytes.concat())
 }
 
 /// Counts of a unit: whole ones, and the word for none.
@@ -127,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_back() {
-        let cases: [(&str, &[&str]); 12] = [
+        let cases: [(&str, &[&str]); 16] = [
             ("|b1", &["True", "False"]),
             ("|i1", &["-128", "127"]),
             (">i4", &["-2147483648", "7"]),
@@ -135,6 +155,10 @@ mod tests {
             ("<i8", &["-9223372036854775808"]),
             ("<f4", &["1.5", "-0.1", "nan", "inf"]),
             (">f8", &["1e300", "-inf", "0.1"]),
+            ("<f2", &["0.1", "65500.0", "-inf", "nan", "6e-8", "-0.0"]),
+            (">f2", &["0.3333", "inf"]),
+            ("<c8", &["(0.1-2.5j)", "(-1e-30+1e30j)", "(nan+infj)"]),
+            (">c16", &["(1.5-1e-300j)", "(-0.0+0.0j)"]),
             ("|S4", &["abcd", "", "ä"]),
             (">U3", &["äöü", "x"]),
             ("<M8[s]", &["2016-01-04T12:30:01", "1969-12-31T23:59:59", "NaT"]),
@@ -164,6 +188,8 @@ mod tests {
             ("<M8[D]", "2024-02-30"),
             ("<M8[D]", "2024-02-29T01:00:00"),
             ("|V3", "abc"),
+            ("<c8", "1.5"),
+            ("<c8", "1e-3j"),
         ];
         for (dtype, text) in cases {
             let error = parse_item(&DType::parse(dtype).unwrap(), text).unwrap_err();
@@ -175,6 +201,18 @@ mod tests {
         ] {
             let error = parse_item(&DType::parse(dtype).unwrap(), "abé").unwrap_err();
             assert!(error.to_string().contains(words), "{dtype}: {error}");
+        }
+        // Halfway between two, the even one; beyond the largest, infinity.
+        for (text, bits) in [
+            ("1.00048828125", 0x3c00u16),
+            ("1.00146484375", 0x3c02),
+            ("65519", 0x7bff),
+            ("-65520", 0xfc00),
+            ("2.9e-8", 0),
+            ("3e-8", 1),
+        ] {
+            let half = parse_item(&DType::parse("<f2").unwrap(), text).unwrap();
+            assert_eq!(half, bits.to_le_bytes(), "{text}");
         }
         let million = parse_item(&DType::parse("<i4").unwrap(), "1e6").unwrap();
         assert_eq!(million, 1_000_000i32.to_le_bytes());
