@@ -14,8 +14,8 @@ use crate::names::parse_codec;
 
 const EXAMPLES: &str = "\
 Examples, for a link to superchunk that is called blpk, or without one:
-  blpk -f compress -k sha256 data     data.blp
-  superchunk blpk info data.blp";
+  blpk -f compress -k sha256 readings.f8     makes readings.f8.blp
+  superchunk blpk info readings.f8.blp";
 
 /// The most threads that Blosc has.
 const MOST_THREADS: i64 = 256;

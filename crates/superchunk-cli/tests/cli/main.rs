@@ -15,6 +15,8 @@ mod convert;
 mod csv_round_trip;
 mod demo;
 mod diff;
+#[cfg(unix)]
+mod examples;
 mod exits;
 mod files;
 mod fit;

@@ -164,17 +164,22 @@ pub(crate) fn readings(count: u32) -> Vec<u8> {
     (0..count).flat_map(reading).collect()
 }
 
-/// A `.npy` file of 32-bit integers that count from 0, written from NumPy's description of the format.
+/// A `.npy` file of 32-bit integers that count from 0.
 pub(crate) fn npy(shape: &[u64]) -> Vec<u8> {
+    let count = i32::try_from(shape.iter().product::<u64>()).unwrap();
+    npy_file("<i4", shape, &(0..count).flat_map(i32::to_le_bytes).collect::<Vec<u8>>())
+}
+
+/// A `.npy` file, written from NumPy's description of the format.
+pub(crate) fn npy_file(dtype: &str, shape: &[u64], items: &[u8]) -> Vec<u8> {
     let sides: Vec<String> = shape.iter().map(u64::to_string).collect();
     let sides = sides.join(", ") + if shape.len() == 1 { "," } else { "" };
-    let text = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({sides}), }}");
+    let text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({sides}), }}");
     let header = format!("{text:<117}\n");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend(118u16.to_le_bytes());
     file.extend(header.as_bytes());
-    let count = i32::try_from(shape.iter().product::<u64>()).unwrap();
-    file.extend((0..count).flat_map(i32::to_le_bytes));
+    file.extend(items);
     file
 }
 
