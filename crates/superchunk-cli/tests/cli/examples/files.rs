@@ -11,16 +11,17 @@ use super::source::Place;
 use crate::shell::{PROGRAM, npy_file, readings};
 
 /// Files that the examples of a place make, so that they must not be there before.
-const MADE: [(&str, &[&str]); 8] = [
+const MADE: [(&str, &[&str]); 9] = [
     (
         "README.md",
         &["readings.f8.b2frame", "cube.b2nd", "quotes.bcolz", "names.txt.b2frame", "cut.b2frame"],
     ),
     ("superchunk --help", &["readings.f8.b2frame"]),
     ("superchunk pack --help", &["big.b2frame"]),
-    ("superchunk unpack --help", &["readings.f8"]),
+    ("superchunk unpack --help", &["readings.f8", "quotes.csv"]),
     ("superchunk convert --help", &["b.b2frame", "cube.b2nd", "quotes.bcolz"]),
     ("superchunk blpk --help", &["readings.f8.blp"]),
+    ("docs/cli.md, Other programs as readers", &["readings.b2frame", "quotes.bcolz"]),
     ("docs/guide/bcolz-data.md", &["quotes.csv"]),
     ("docs/guide/objects.md, sentences", &["lines.txt.b2frame"]),
 ];
@@ -49,6 +50,8 @@ superchunk pack today.log -o log.b2frame
 superchunk pack today.log -o more.b2frame
 superchunk convert quotes.csv quotes.bcolz
 superchunk convert quotes.csv other.bcolz
+superchunk convert quotes.csv quotes.blsk
+superchunk convert quotes.bcolz::close close.npy
 superchunk convert quotes.csv broken.bcolz
 superchunk convert quotes.csv broken.blsk
 superchunk convert daily.csv daily_equities.bcolz --dtype id=uint32 --dtype day=uint32 \
