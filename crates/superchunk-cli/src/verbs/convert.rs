@@ -182,7 +182,10 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
 /// Refuses options that the result has no use for, and results out of all proportion.
 fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcome {
     if to != To::Blp && args.pack_file.is_given() {
-        return Err(Failure::usage("only Bloscpack files have such checksums and offsets"));
+        return Err(Failure::usage(
+            "--checksum, --no-offsets and --reserve are for Bloscpack files",
+        )
+        .with_help("make one with --to blp, or an output called .blp"));
     }
     let makes_list = matches!((to, &input.content), (To::Frame | To::Sparse, Content::Objects(_)));
     if args.packing.packing().is_some() && !makes_list {

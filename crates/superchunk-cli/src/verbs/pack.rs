@@ -148,8 +148,10 @@ impl PackArgs {
                 .with_help("say --varlen, too, and make no Bloscpack file"));
         }
         if self.pack_file.is_given() && self.to() != Some(To::Blp) {
-            return Err(Failure::usage("only Bloscpack files have such checksums and offsets")
-                .with_help("make one with --to blp, or an output called .blp"));
+            return Err(Failure::usage(
+                "--checksum, --no-offsets and --reserve are for Bloscpack files",
+            )
+            .with_help("make one with --to blp, or an output called .blp"));
         }
         Ok(())
     }
