@@ -32,6 +32,8 @@ pub(crate) struct Input {
     /// How to call it.
     pub(crate) name: String,
     /// Where it is, which for stdin is a temporary file.
+    /// How a document calls it.
+    pub(crate) value: Value,
     pub(crate) path: PathBuf,
     /// What it was recognised as.
     pub(crate) detected: Detected,
@@ -91,13 +93,13 @@ impl Input {
             }
         };
         let detected = detect::path(&path)?;
-        let (name, slice) = (location.name(), location.slice.clone());
+        let (name, value, slice) = (location.name(), location.value(), location.slice.clone());
         if matches!(detected.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk) {
             return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
         }
         let content = open_as(detected.format, &path, context)?;
         let most = context.limits().max_decoded;
-        Ok(Self { name, path, detected, content, slice, most, _spool: spool })
+        Ok(Self { name, value, path, detected, content, slice, most, _spool: spool })
     }
 
     /// The super-chunk behind it, if there is one.

@@ -183,7 +183,7 @@ impl Summary {
             }
         }
         let document = Document::new("info")
-            .with("path", input.name.as_str())
+            .with("path", input.value.clone())
             .with("format", self.format)
             .with("reason", input.detected.reason)
             .with("storage", self.storage)

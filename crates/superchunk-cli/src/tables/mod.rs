@@ -29,7 +29,7 @@ use std::path::Path;
 
 use superchunk::detect::{self, Detected, Format};
 use superchunk::table::{Column, Source};
-use superchunk::{ErrorKind, Json, OpenOptions, bcolz, blsk};
+use superchunk::{ErrorKind, Json, OpenOptions, Value, bcolz, blsk};
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -45,6 +45,8 @@ pub(crate) struct Rows {
     /// What it was recognised as.
     pub(crate) detected: Detected,
     kept: Kept,
+    /// How a document calls it.
+    pub(crate) value: Value,
     columns: Vec<Column>,
     /// Whether one column of a table is meant.
     is_picked: bool,
@@ -73,8 +75,8 @@ impl Rows {
             _ => return Ok(None),
         };
         let columns = kept.source().columns().to_vec();
-        let name = path.display().to_string();
-        let rows = Self { name, detected, kept, columns, is_picked: false };
+        let (name, value) = (location.name(), location.value());
+        let rows = Self { name, value, detected, kept, columns, is_picked: false };
         rows.only(location.inner.as_deref()).map(Some)
     }
 

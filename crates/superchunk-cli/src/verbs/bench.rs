@@ -94,7 +94,7 @@ fn report(
     if context.json() {
         let results: Vec<Value> = rows.iter().map(result).collect();
         return Document::new("bench")
-            .with("path", input.name.as_str())
+            .with("path", input.value.clone())
             .with("sampled", total as u64)
             .with("typesize", item_size as u64)
             .with("threads", threads as u64)

@@ -219,7 +219,7 @@ fn report(
     if context.json() {
         let trials: Vec<Value> = front.iter().map(|trial| trial.to_json(is_best(trial))).collect();
         return Document::new("tune")
-            .with("path", input.name.as_str())
+            .with("path", input.value.clone())
             .with("objective", format!("{objective:?}").to_lowercase())
             .with("trials", trials)
             .with_some("recommended", best.map(Trial::flags))

@@ -66,8 +66,8 @@ pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
     };
     if context.json() && target != Target::Stdout {
         return Document::new("unpack")
-            .with("path", input.name.as_str())
-            .with("output", target.name())
+            .with("path", input.value.clone())
+            .with("output", target.value())
             .with("nbytes", written)
             .print();
     }

@@ -23,6 +23,7 @@ mod inspect;
 mod ls;
 mod manual;
 mod memory;
+mod odd_names;
 mod pack;
 mod peers;
 mod pipes;
