@@ -14,6 +14,7 @@ mod foreign;
 mod input;
 mod interrupt;
 mod location;
+mod made;
 mod measure;
 mod names;
 mod objects;

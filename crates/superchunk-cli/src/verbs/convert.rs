@@ -16,9 +16,8 @@ use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
-use crate::names::human;
+use crate::made::Sizes;
 use crate::objects::{self, PackingArgs};
-use crate::output::{Document, ratio, rounded};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
 use crate::tables::{self, Made, Request, Rows, TextForm};
@@ -176,7 +175,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         // These are tables, whatever they are made of.
         (To::Bcolz | To::Blsk | To::Columns | To::Csv, _) => {}
     }
-    report(&input.name, input.len(), &target, context)
+    report(location, input.len(), &target, context)
 }
 
 /// Refuses options that the result has no use for, and results out of all proportion.
@@ -248,7 +247,7 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
         force: args.force,
     };
     let nbytes = tables::convert(location, &target, &request, context)?;
-    report(&location.name(), nbytes, &target, context)
+    report(location, nbytes, &target, context)
 }
 
 /// What the name of the output says.
@@ -393,18 +392,9 @@ fn to_bytes(
     })
 }
 
-fn report(name: &str, nbytes: u64, target: &Target, context: &Context) -> Outcome {
+/// Says how long what was made is, unless it went to a pipe or a device.
+fn report(from: &Location, nbytes: u64, target: &Target, context: &Context) -> Outcome {
     let Target::Path(path) = target else { return Ok(()) };
     let stored = size_of_path(path);
-    if context.json() {
-        return Document::new("convert")
-            .with("path", name)
-            .with("output", target.name())
-            .with("nbytes", nbytes)
-            .with("stored", stored)
-            .with("ratio", rounded(ratio(nbytes, stored)))
-            .print();
-    }
-    context.tell(&format!("{name} -> {}: {}", target.name(), human(stored)));
-    Ok(())
+    Sizes { nbytes, stored, rate: 0.0 }.report("convert", from, target, context)
 }
