@@ -31,12 +31,14 @@ pub(crate) struct Context {
     executor: Executor,
     /// What the command is going to replace.
     claim: RefCell<Option<Claim>>,
+    /// The warnings so far.
+    warned: RefCell<Vec<String>>,
 }
 
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
         let executor = Executor::threads(global.threads);
-        Self { global, executor, claim: RefCell::new(None) }
+        Self { global, executor, claim: RefCell::new(None), warned: RefCell::default() }
     }
 
     /// Who does the work.
@@ -176,8 +178,12 @@ impl Context {
         }
     }
 
-    /// Prints a warning; the command still succeeds.
+    /// Prints a warning, once; the command still succeeds.
     pub(crate) fn warn(&self, text: &str) {
+        if self.warned.borrow().iter().any(|known| known == text) {
+            return;
+        }
+        self.warned.borrow_mut().push(text.to_owned());
         self.tell(&format!("{} {text}", self.error_style().yellow("warning:")));
     }
 

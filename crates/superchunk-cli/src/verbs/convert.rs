@@ -12,7 +12,7 @@ use superchunk::{SuperChunk, Value, chunk};
 use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, warn_of_delta};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
@@ -292,6 +292,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
         options.chunk_size = Some(chunk.header.len().max(1));
         options.compress.codec = chunk.header.codec().unwrap_or(options.compress.codec);
         options.compress.filters = chunk.header.filters();
+        warn_of_delta(&options.compress.filters, context);
         let mut frame = SuperChunk::create(temporary, &options)?;
         if chunk.header.len() > 0 {
             frame.append_chunk(&chunk.bytes)?;

@@ -139,3 +139,43 @@ fn every_output_has_its_length_and_ratio() {
     let said = shell.run("convert data.b2frame y.raw");
     said.is("", "data.b2frame -> y.raw: 800.0 kB -> 800.0 kB, ratio 1.00\n", 0);
 }
+
+/// What is said of data to which the filter delta was applied.
+const OF_DELTA: &str =
+    "warning: with the filter delta, C-Blosc2 and python-blosc2 read whole chunks right";
+
+#[test]
+fn the_filter_delta_comes_with_a_warning() {
+    let shell = Shell::with_frame();
+    shell.write("a.npy", &npy(&[300, 70]));
+    shell.write("lines", b"one\ntwo\n");
+    shell.run("convert data.b2frame plain.b2nd").succeeds();
+    for line in [
+        "pack a.npy -o a.b2nd --filters delta",
+        "pack a.npy -o b.b2nd --filters delta,shuffle",
+        "pack data.f8 -o d.b2frame --filters delta",
+        "pack lines --varlen -o lines.b2frame --filters delta",
+        "convert a.npy c.b2nd --filters delta",
+        "convert data.b2frame e.b2nd --filters delta",
+        "repack plain.b2nd --filters delta,shuffle",
+        // It has the filter already.
+        "convert a.b2nd f.b2nd",
+        "convert d.b2frame g.b2frame",
+        "repack a.b2nd -c lz4",
+        "convert --to columns t.csv columns --filters delta",
+    ] {
+        shell.write("t.csv", b"a,b\n1,2\n");
+        let said = shell.run(line).succeeds();
+        assert_eq!(said.stderr.matches(OF_DELTA).count(), 1, "{line}: {}", said.stderr);
+        assert_eq!(shell.run(&format!("{line} -f -q")).stderr, "", "{line}");
+    }
+    for line in [
+        "pack a.npy -o h.b2nd",
+        "convert a.b2nd i.b2nd --filters shuffle",
+        "convert d.b2frame j.b2nd",
+        "repack h.b2nd",
+    ] {
+        let said = shell.run(line).succeeds();
+        assert!(!said.stderr.contains("warning"), "{line}: {}", said.stderr);
+    }
+}
