@@ -30,6 +30,7 @@ mod style;
 mod summary;
 mod tables;
 mod target;
+mod terminal;
 mod values;
 mod verbs;
 

@@ -32,6 +32,7 @@ mod salvage;
 mod shell;
 mod table_changes;
 mod tables;
+mod terminal;
 mod text_values;
 mod tune;
 mod unpack;
