@@ -12,8 +12,10 @@ mod objects;
 mod print;
 mod records;
 mod sink;
+mod text_width;
 mod totals;
 mod view;
+mod widen;
 
 pub(crate) use append::append;
 pub(crate) use attributes::value_of;
@@ -24,6 +26,7 @@ pub(crate) use records::TextForm;
 pub(crate) use sink::Sink;
 pub(crate) use totals::{Totals, show_totals};
 pub(crate) use view::ColumnView;
+pub(crate) use widen::{Widened, append_wider};
 
 use std::path::Path;
 
@@ -42,11 +45,11 @@ use objects::Objects;
 pub(crate) struct Rows {
     /// How to call it.
     pub(crate) name: String,
+    /// How a document calls it.
+    pub(crate) value: Value,
     /// What it was recognised as.
     pub(crate) detected: Detected,
     kept: Kept,
-    /// How a document calls it.
-    pub(crate) value: Value,
     columns: Vec<Column>,
     /// Whether one column of a table is meant.
     is_picked: bool,

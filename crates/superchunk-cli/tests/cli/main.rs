@@ -38,3 +38,4 @@ mod tune;
 mod unpack;
 mod varlen;
 mod verify;
+mod widen;

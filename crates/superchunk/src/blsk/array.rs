@@ -252,6 +252,15 @@ impl Array {
         self.attributes.remove(&self.tree.root, name)
     }
 
+    /// The options that make an array like this one, for [`Array::create`].
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a codec or filter that new chunks cannot have.
+    pub fn options(&self) -> Result<Options> {
+        self.tree.options()
+    }
+
     /// Makes all changes durable, in one step: after a crash at any moment there is either the old
     /// state or the new one.
     pub fn commit(&mut self) -> Result<()> {

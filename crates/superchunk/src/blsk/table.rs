@@ -252,6 +252,15 @@ impl Table {
         self.attributes.remove(&self.tree.root, name)
     }
 
+    /// The options that make a table like this one, for [`Table::create`].
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a codec or filter that new chunks cannot have.
+    pub fn options(&self) -> Result<Options> {
+        self.tree.options()
+    }
+
     /// Makes all changes of all columns durable, in one step: after a crash at any moment there is
     /// either the old state or the new one.
     pub fn commit(&mut self) -> Result<()> {

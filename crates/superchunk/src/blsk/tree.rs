@@ -140,6 +140,21 @@ impl Tree {
         Ok(Self { root, storage, columns, updates, truncations, dirty: false, committed })
     }
 
+    /// The options that make a tree like this one.
+    pub(super) fn options(&self) -> Result<Options> {
+        let storage = &self.storage;
+        let (rows, row_shape) = storage.chunkshape.split_first().unwrap_or((&1, &[]));
+        Ok(Options {
+            compress: storage.compression.to_full_options()?,
+            chunk_rows: Some(*rows),
+            chunk_row_shape: Some(row_shape.to_vec()),
+            superchunk_size: storage.superchunksize,
+            reserve: storage.reserve,
+            order: storage.order,
+            durability: self.root.access.durability,
+        })
+    }
+
     /// The number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.storage.shape.first().copied().unwrap_or(0)

@@ -128,6 +128,20 @@ impl Compression {
             .with_filters(shuffle))
     }
 
+    /// The options that [`Compression::from_options`] takes for these words.
+    pub(crate) fn to_full_options(&self) -> Result<CompressOptions> {
+        let mut options = self.to_options(1)?;
+        if self.filters.iter().any(|name| name == TRUNCATE) {
+            let kept = self.kept_bits.and_then(|bits| i8::try_from(bits).ok());
+            let kept = kept.ok_or_else(|| {
+                Error::unsupported("`truncate` without the bits that it keeps")
+                    .at("blsk", TRUNCATE, 0)
+            })?;
+            options.filters.push(Filter::TruncPrec(kept));
+        }
+        Ok(options)
+    }
+
     /// What the filter `truncate` does to new items of this type; `None` if it is not asked for, or
     /// the items have no mantissa or one that is not longer.
     pub(crate) fn truncation(&self, dtype: &DType) -> Result<Option<Truncation>> {
