@@ -35,12 +35,20 @@ pub(crate) struct Context {
     claim: RefCell<Option<Claim>>,
     /// The programs that must be able to read what the command writes.
     readers: RefCell<Vec<Reader>>,
+    /// The warnings so far.
+    warned: RefCell<Vec<String>>,
 }
 
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
         let executor = Executor::threads(global.threads);
-        Self { global, executor, claim: RefCell::default(), readers: RefCell::default() }
+        Self {
+            global,
+            executor,
+            claim: RefCell::default(),
+            readers: RefCell::default(),
+            warned: RefCell::default(),
+        }
     }
 
     /// Who does the work.
@@ -196,8 +204,12 @@ impl Context {
         }
     }
 
-    /// Prints a warning; the command still succeeds.
+    /// Prints a warning, once; the command still succeeds.
     pub(crate) fn warn(&self, text: &str) {
+        if self.warned.borrow().iter().any(|known| known == text) {
+            return;
+        }
+        self.warned.borrow_mut().push(text.to_owned());
         self.tell(&format!("{} {text}", self.error_style().yellow("warning:")));
     }
 

@@ -104,7 +104,18 @@ impl EncodingArgs {
             options.kind = Kind::Sparse;
         }
         options.checksums &= !self.no_checksums;
+        warn_of_delta(&options.compress.filters, context);
         Ok(options)
+    }
+}
+
+/// Says that C-Blosc2 does not read parts of what the filter delta was applied to.
+pub(crate) fn warn_of_delta(filters: &[Filter], context: &Context) {
+    if filters.contains(&Filter::Delta) {
+        context.warn(
+            "with the filter delta, C-Blosc2 and python-blosc2 read whole chunks right, but single items \
+             and slices wrong, without an error: a bug of theirs. superchunk reads both right",
+        );
     }
 }
 

@@ -1,9 +1,11 @@
 //! What is in a folder: files, and folders that are one thing, such as a table.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use superchunk::detect;
+use superchunk::store::{Dir, Folder};
 
 use crate::failure::{Failure, Outcome};
 
@@ -35,4 +37,33 @@ pub(crate) fn entries(folder: &Path, is_deep: bool) -> Outcome<Vec<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+/// Makes a copy of a folder and all files and folders in it, but for those that `is_left_out` names.
+/// Links are passed over. The copy is on the disk in the end.
+pub(crate) fn copy(from: &Path, to: &Path, is_left_out: &dyn Fn(&Path) -> bool) -> Outcome {
+    let failed = |error| Failure::io("copy it", from, error);
+    fs::create_dir(to).map_err(failed)?;
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(failed)?;
+        if is_left_out(&path) {
+            continue;
+        } else if kind.is_dir() {
+            copy(&path, &target, is_left_out)?;
+        } else if kind.is_file() {
+            copy_file(&path, &target).map_err(|error| Failure::io("copy it", &path, error))?;
+        }
+    }
+    let permissions = fs::metadata(from).map_err(failed)?.permissions();
+    fs::set_permissions(to, permissions).map_err(failed)?;
+    Ok(Folder::open(to)?.sync()?)
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let (mut old, mut new) = (File::open(from)?, File::create_new(to)?);
+    io::copy(&mut old, &mut new)?;
+    new.set_permissions(old.metadata()?.permissions())?;
+    new.sync_all()
 }

@@ -2,6 +2,7 @@
 //! bytes.
 
 use std::cell::RefCell;
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ const PIECE: usize = 1 << 20;
 pub(crate) struct Input {
     /// How to call it.
     pub(crate) name: String,
+    /// How a document calls it.
+    pub(crate) value: Value,
     /// Where it is, which for stdin is a temporary file.
     pub(crate) path: PathBuf,
     /// What it was recognised as.
@@ -91,13 +94,13 @@ impl Input {
             }
         };
         let detected = detect::path(&path)?;
-        let (name, slice) = (location.name(), location.slice.clone());
+        let (name, value, slice) = (location.name(), location.value(), location.slice.clone());
         if matches!(detected.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk) {
             return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
         }
         let content = open_as(detected.format, &path, context)?;
         let most = context.limits().max_decoded;
-        Ok(Self { name, path, detected, content, slice, most, _spool: spool })
+        Ok(Self { name, value, path, detected, content, slice, most, _spool: spool })
     }
 
     /// The super-chunk behind it, if there is one.
@@ -348,6 +351,12 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
 /// Copies stdin to a temporary file, because frames are not read from front to back.
 pub(crate) fn spool_stdin() -> Outcome<Scratch> {
     Scratch::of_stream(&mut io::stdin().lock())
+}
+
+/// The same for a pipe with a name, or a device.
+pub(crate) fn spool_pipe(path: &Path) -> Outcome<Scratch> {
+    let file = File::open(path).map_err(|error| Failure::io("open it for reading", path, error))?;
+    Scratch::of_stream(&mut &file)
 }
 
 /// A length that must fit the memory.

@@ -7,6 +7,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use superchunk::Value;
+
+use crate::output::path_value;
 
 /// A parsed location.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +75,11 @@ impl Location {
     /// How to call it in a sentence.
     pub(crate) fn name(&self) -> String {
         self.path.as_ref().map_or_else(|| "stdin".to_owned(), |path| path.display().to_string())
+    }
+
+    /// How a document calls it.
+    pub(crate) fn value(&self) -> Value {
+        self.path.as_deref().map_or_else(|| "stdin".into(), path_value)
     }
 }
 

@@ -14,6 +14,7 @@ mod foreign;
 mod input;
 mod interrupt;
 mod location;
+mod made;
 mod measure;
 mod names;
 mod objects;
@@ -30,6 +31,7 @@ mod style;
 mod summary;
 mod tables;
 mod target;
+mod terminal;
 mod values;
 mod verbs;
 

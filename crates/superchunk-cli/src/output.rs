@@ -1,6 +1,7 @@
 //! What goes to stdout: text, tables, JSON documents, bytes.
 
 use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use superchunk::Value;
@@ -150,6 +151,14 @@ impl Document {
 /// A part of a document.
 pub(crate) fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+}
+
+/// A path: text, or its bytes where it is not UTF-8.
+pub(crate) fn path_value(path: &Path) -> Value {
+    match path.to_str() {
+        Some(text) => text.into(),
+        None => Value::Bin(path.as_os_str().as_encoded_bytes().to_vec()),
+    }
 }
 
 /// A list of numbers.

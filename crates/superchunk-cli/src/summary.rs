@@ -40,6 +40,8 @@ pub(crate) struct Summary {
     grid: Option<(Vec<u64>, Vec<u64>)>,
     /// How many objects there are, and what they are.
     pub(crate) objects: Option<(u64, &'static str)>,
+    /// The bytes of a Bloscpack file of objects that belong to none of them.
+    free: Option<u64>,
 }
 
 impl Summary {
@@ -96,6 +98,7 @@ impl Summary {
             array: None,
             grid: None,
             objects: None,
+            free: None,
         }
     }
 
@@ -154,6 +157,7 @@ impl Summary {
         let checksum = header.checksum;
         self.checksums = Some(if checksum == Checksum::None { "none" } else { checksum.name() });
         self.attributes = packs::attributes(pack);
+        self.free = pack.has_objects().then(|| pack.free_len()).transpose()?;
         Ok(())
     }
 
@@ -179,7 +183,7 @@ impl Summary {
             }
         }
         let document = Document::new("info")
-            .with("path", input.name.as_str())
+            .with("path", input.value.clone())
             .with("format", self.format)
             .with("reason", input.detected.reason)
             .with("storage", self.storage)
@@ -207,6 +211,7 @@ impl Summary {
             .with_some("dtype", dtype)
             .with_some("index_entry_bits", self.entry_bits)
             .with_some("objects", self.objects.map(|(count, _)| count))
+            .with_some("free", self.free)
             .with_some("kind", self.objects.map(|(_, kind)| kind))
             .with_some("chunks", chunks.map(numbers))
             .with_some("blocks", blocks.map(numbers))
@@ -229,6 +234,9 @@ impl Summary {
         line("data", format!("{}, {data}", human(self.nbytes)));
         let times = ratio(self.nbytes, self.stored);
         line("stored", format!("{}, ratio {times:.2}", human(self.stored)));
+        if let Some(free) = self.free {
+            line("free", format!("{} after objects", human(free)));
+        }
         if let Some(codec) = &self.codec {
             line("chunks", self.chunks());
             let level = self.level.map_or(String::new(), |level| format!(", level {level}"));

@@ -5,9 +5,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use superchunk::Value;
+
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::output;
+use crate::output::{self, path_value};
 use crate::replace::replace;
 
 /// Where a result goes.
@@ -48,6 +50,14 @@ impl Target {
         match self {
             Self::Stdout => "stdout".to_owned(),
             Self::Device(path) | Self::Path(path) => path.display().to_string(),
+        }
+    }
+
+    /// How a document calls it.
+    pub(crate) fn value(&self) -> Value {
+        match self {
+            Self::Stdout => "stdout".into(),
+            Self::Device(path) | Self::Path(path) => path_value(path),
         }
     }
 

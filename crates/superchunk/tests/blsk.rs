@@ -362,3 +362,33 @@ fn a_tree_that_claims_much_takes_little_memory() {
         }
     }
 }
+
+#[test]
+fn the_options_of_a_tree_make_another_like_it() {
+    let scratch = Scratch::new();
+    let filters = [Filter::BitShuffle, Filter::TruncPrec(12)];
+    let compress =
+        CompressOptions::new(1).with_codec(Codec::Zlib).with_level(3).with_filters(filters);
+    let all = Options::default()
+        .with_compress(compress)
+        .with_chunk_rows(7)
+        .with_chunk_row_shape([2])
+        .with_superchunk_size(3)
+        .with_reserve(Reserve::Full)
+        .with_order(Order::Fortran);
+    let storage = |name: &str| std::fs::read(scratch.path(name).join("meta/storage")).unwrap();
+    for (number, options) in [all, Options::default()].into_iter().enumerate() {
+        let [one, other] = ["one", "other"].map(|name| format!("{name}{number}"));
+        let columns = [("a", dtype("<f8")), ("b/c", dtype("|S3"))];
+        Table::create(scratch.path(&one), &columns, &[5], &options).unwrap().close().unwrap();
+        let found = Table::open(scratch.path(&one)).unwrap().options().unwrap();
+        Table::create(scratch.path(&other), &columns, &[5], &found).unwrap().close().unwrap();
+        assert_eq!(storage(&one), storage(&other), "table {number}");
+
+        let [one, other] = [one, other].map(|name| name + "-array");
+        Array::create(scratch.path(&one), &dtype("<f8"), &[5], &options).unwrap().close().unwrap();
+        let found = Array::open(scratch.path(&one)).unwrap().options().unwrap();
+        Array::create(scratch.path(&other), &dtype("<f8"), &[5], &found).unwrap().close().unwrap();
+        assert_eq!(storage(&one), storage(&other), "array {number}");
+    }
+}

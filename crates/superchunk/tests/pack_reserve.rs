@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use superchunk::ErrorKind;
-use superchunk::bloscpack::{Pack, PackOptions, PackReader};
+use superchunk::bloscpack::{Pack, PackOptions, PackReader, PackStream};
 use superchunk::store::{Dir, MemoryFolder};
 use superchunk_testkit::samples::mixed;
 
@@ -88,4 +88,62 @@ fn objects_are_replaced_in_one_step_by_a_file_without_free_bytes() {
     let bytes = folder_with(&PackOptions::new().pack(b"no objects").unwrap());
     let error = edit(&bytes).replace_object(0, b"").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn a_reserve_is_left_after_every_object() {
+    let options = PackOptions::objects("varbinary");
+    let tight = Pack::from_bytes(options.pack_objects(objects()).unwrap()).unwrap();
+    assert_eq!(tight.free_len().unwrap(), 0);
+    for percent in [1, 25, 100, 250] {
+        let file = options.clone().with_reserve(percent).pack_objects(objects()).unwrap();
+        let folder = folder_with(&file);
+        assert_eq!(read(&folder), objects());
+        let mut pack = edit(&folder);
+        let mut all = 0;
+        for number in 0..objects().len() {
+            let chunk = pack.data().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
+            let free = (chunk * u64::from(percent)).div_ceil(100);
+            let end = pack.chunk_position(number).unwrap() + chunk + 4;
+            let next = pack.chunk_position(number + 1).unwrap_or(file.len() as u64);
+            assert_eq!(next - end, free, "object {number}, {percent} %");
+            assert!(
+                file[usize::try_from(end).unwrap()..][..usize::try_from(free).unwrap()]
+                    .iter()
+                    .all(|byte| *byte == 0)
+            );
+            all += free;
+        }
+        assert_eq!(pack.free_len().unwrap(), all);
+        pack.append_object(&mixed(5000, 1, 3)).unwrap();
+        pack.close().unwrap();
+        assert_eq!(read(&folder), [objects(), vec![mixed(5000, 1, 3)]].concat());
+    }
+}
+
+#[test]
+fn a_writer_with_a_reserve_leaves_it_when_it_writes_a_new_file() {
+    let folder = Arc::new(MemoryFolder::new());
+    let options = PackOptions::objects("varbinary").with_reserve(50);
+    let mut pack = Pack::create_in_dir(folder.clone(), NAME, &options).unwrap();
+    objects().iter().for_each(|object| pack.append_object(object).unwrap());
+    pack.commit().unwrap();
+    pack.replace_object(0, &mixed(4000, 1, 2)).unwrap();
+    pack.close().unwrap();
+    let pack = edit(&folder);
+    let chunks = (0..objects().len())
+        .map(|number| pack.data().unwrap().chunk_header(number).unwrap().compressed_len() as u64);
+    assert_eq!(pack.free_len().unwrap(), chunks.map(|len| len.div_ceil(2)).sum::<u64>());
+    assert_eq!(pack.object(0).unwrap(), mixed(4000, 1, 2));
+}
+
+#[test]
+fn a_reserve_needs_objects_that_are_found_by_positions() {
+    let error = PackOptions::new().with_reserve(10).pack(b"bytes").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    let options = PackOptions::objects("varbinary").with_reserve(10);
+    let error = PackStream::objects(Vec::new(), &options, 2).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    let bytes = Pack::from_bytes(PackOptions::new().pack(b"bytes").unwrap()).unwrap();
+    assert_eq!(bytes.free_len().unwrap_err().kind(), ErrorKind::InvalidArgument);
 }

@@ -5,7 +5,9 @@ mod fields;
 mod write;
 
 pub(crate) use fields::{chunk, header_fields, index_start};
-pub(crate) use write::{PackFileArgs, array_metadata, json_of, metadata_of, options_like, write};
+pub(crate) use write::{
+    PackFileArgs, array_metadata, json_of, metadata_of, options_like, percent, write,
+};
 
 use std::ffi::OsString;
 use std::path::Path;

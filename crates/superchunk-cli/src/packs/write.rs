@@ -18,12 +18,20 @@ use crate::verbs::pack::size_of_path;
 /// What only Bloscpack files have.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PackFileArgs {
-    /// Of a .blp: none, adler32, crc32, md5, sha1 … sha512; also --no-offsets
+    /// Of a .blp: none, adler32, md5, sha256 …; also --no-offsets, --reserve
     #[arg(long, value_name = "NAME", value_parser = parse_checksum)]
     pub(crate) checksum: Option<Checksum>,
     /// Do not list where chunks are; bloscpack cannot append then
     #[arg(long, hide = true)]
     pub(crate) no_offsets: bool,
+    /// Bytes to leave free after each object of a .blp, in per cent
+    #[arg(long, hide = true, value_name = "PERCENT", value_parser = percent())]
+    pub(crate) reserve: Option<u32>,
+}
+
+/// The share of a chunk that may be left free after an object.
+pub(crate) fn percent() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(0..=1000)
 }
 
 /// Takes the next bytes of a new file.
@@ -41,6 +49,12 @@ impl PackFileArgs {
             let words = "Bloscpack files are no folders, and have no dictionaries";
             return Err(Failure::usage(words).with_help("leave out --sparse and --dict"));
         }
+        if self.reserve.is_some() && !usual.varlen {
+            let words = "--reserve leaves bytes free after objects: other chunks follow each other";
+            return Err(
+                Failure::usage(words).with_help("leave it out, or pack objects with --varlen")
+            );
+        }
         let item_size = usual.compress.item_size.max(1);
         let chunk_size = (usual.chunk_size / item_size).max(1) * item_size;
         let base = FrameOptions::new(usual.compress.clone()).with_chunk_size(chunk_size);
@@ -55,12 +69,13 @@ impl PackFileArgs {
             .with_compress(chosen.compress)
             .with_chunk_size(chunk_size)
             .with_checksum(checksum)
-            .with_offsets(!self.no_offsets))
+            .with_offsets(!self.no_offsets)
+            .with_reserve(self.reserve.unwrap_or(0)))
     }
 
     /// Whether something was chosen.
     pub(crate) fn is_given(&self) -> bool {
-        self.checksum.is_some() || self.no_offsets
+        self.checksum.is_some() || self.no_offsets || self.reserve.is_some()
     }
 }
 

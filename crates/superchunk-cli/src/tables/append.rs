@@ -9,6 +9,7 @@ use super::Rows;
 use super::convert::{each_batch, records_batches};
 use super::records::{Records, TextForm};
 use super::sink::{Schema, Sink};
+use super::text_width::{filled_up, fits, is_same_text};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
@@ -20,58 +21,98 @@ pub(crate) fn append(
     inputs: &[OsString],
     context: &Context,
 ) -> Outcome<(u64, u64)> {
-    let before = sink.rows();
-    for input in inputs {
-        append_one(&mut sink, input, context)?;
-    }
-    let after = sink.rows();
+    let counts = append_all(&mut sink, inputs, context)?;
     interrupt::hold();
     sink.close()?;
+    Ok(counts)
+}
+
+/// Appends without a commit.
+pub(super) fn append_all(
+    sink: &mut Sink,
+    inputs: &[OsString],
+    context: &Context,
+) -> Outcome<(u64, u64)> {
+    let (before, columns) = (sink.rows(), sink.columns());
+    for input in inputs {
+        match Incoming::open(input, &columns, context)? {
+            Incoming::Rows(rows) => append_rows(sink, &columns, &rows)?,
+            Incoming::Text(mut records, order) => {
+                let schema = schema(&columns, 0);
+                let mut put = |parts: &[Vec<u8>], first| sink.put(&columns, parts, first);
+                records_batches(&mut records, &columns, &order, schema.batch(), &mut put)?;
+            }
+        }
+    }
+    let after = sink.rows();
     Ok((after - before, after))
 }
 
-fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
-    let columns = sink.columns();
-    let location = Location::whole(Some(Path::new(input).to_owned()));
-    if let Some(rows) = Rows::open(&location, context)? {
-        return append_rows(sink, columns, &rows);
-    }
-    let path = Path::new(input);
-    let mut records = Records::open(path, TextForm::of_name(path))?;
-    let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    if let Some(name) = records.names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Failure::usage(format!("the table has no column `{name}`"))
-            .with_help(format!("it has {}", known.join(", "))));
-    }
-    let mut order = Vec::new();
-    for name in &known {
-        let place = records.names.iter().position(|found| found == name);
-        order.push(place.ok_or_else(|| lacks(input, name))?);
-    }
-    let schema = Schema { columns, rows: 0, is_array: false, attributes: Vec::new() };
-    let batch = schema.batch();
-    let mut put = |parts: &[Vec<u8>], first| sink.put(&schema.columns, parts, first);
-    records_batches(&mut records, &schema.columns, &order, batch, &mut put).map(drop)
+/// What is appended to a table, opened.
+pub(super) enum Incoming {
+    Rows(Rows),
+    /// Rows of text, and which of their cells each column has.
+    Text(Box<Records>, Vec<usize>),
 }
 
-fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows) -> Outcome {
-    let known = rows.typed_columns();
-    for column in &columns {
-        let found = known.iter().find(|found| found.name == column.name);
-        let found = found.ok_or_else(|| lacks(&rows.name.clone().into(), &column.name))?;
-        if found.dtype != column.dtype || found.row_shape != column.row_shape {
-            let (name, theirs, ours) = (&column.name, &found.dtype, &column.dtype);
-            let words = format!("column `{name}` is {theirs} in `{}`, here {ours}", rows.name);
-            return Err(Failure::usage(words));
+impl Incoming {
+    /// Opens a file or folder, which must have all of the columns; one of text no others.
+    pub(super) fn open(input: &OsString, columns: &[Column], context: &Context) -> Outcome<Self> {
+        let path = Path::new(input);
+        if let Some(rows) = Rows::open(&Location::whole(Some(path.to_owned())), context)? {
+            return Ok(Self::Rows(rows));
+        }
+        let records = Records::open(path, TextForm::of_name(path))?;
+        let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        if let Some(name) = records.names.iter().find(|name| !known.contains(&name.as_str())) {
+            return Err(Failure::usage(format!("the table has no column `{name}`"))
+                .with_help(format!("it has {}", known.join(", "))));
+        }
+        let mut order = Vec::new();
+        for name in &known {
+            let place = records.names.iter().position(|found| found == name);
+            order.push(place.ok_or_else(|| lacks(&input.to_string_lossy(), name))?);
+        }
+        Ok(Self::Text(Box::new(records), order))
+    }
+}
+
+fn append_rows(sink: &mut Sink, columns: &[Column], rows: &Rows) -> Outcome {
+    let stored = matching(columns, rows)?;
+    for (ours, theirs) in columns.iter().zip(&stored) {
+        if !fits(theirs, ours) {
+            let words = format!(
+                "column `{}` is {} in `{}`, here {}",
+                ours.name, theirs.dtype, rows.name, ours.dtype
+            );
+            let refusal = Failure::usage(words);
+            return Err(match is_same_text(theirs, ours) {
+                true => refusal.with_help("`append --widen` makes the column wider"),
+                false => refusal,
+            });
         }
     }
-    let schema = Schema { columns, rows: rows.rows(), is_array: false, attributes: Vec::new() };
-    each_batch(&*rows.source(), &schema, &mut |parts, first| {
-        sink.put(&schema.columns, parts, first)
+    each_batch(&*rows.source(), &schema(&stored, rows.rows()), &mut |parts, first| {
+        sink.put(columns, &filled_up(parts, &stored, columns), first)
     })
 }
 
-fn lacks(input: &OsString, name: &str) -> Failure {
-    Failure::usage(format!("`{}` has no column `{name}`", input.to_string_lossy()))
+/// The columns of these names, as another table has them.
+pub(super) fn matching(columns: &[Column], rows: &Rows) -> Outcome<Vec<Column>> {
+    let known = rows.typed_columns();
+    let find = |name: &str| known.iter().find(|column| column.name == name).cloned();
+    let found = columns
+        .iter()
+        .map(|column| find(&column.name).ok_or_else(|| lacks(&rows.name, &column.name)));
+    found.collect()
+}
+
+/// Rows of columns without attributes.
+pub(super) fn schema(columns: &[Column], rows: u64) -> Schema {
+    Schema { columns: columns.to_vec(), rows, is_array: false, attributes: Vec::new() }
+}
+
+fn lacks(input: &str, name: &str) -> Failure {
+    Failure::usage(format!("`{input}` has no column `{name}`"))
         .with_help("rows need a value for each column")
 }

@@ -10,7 +10,7 @@ use super::files::FileSource;
 use super::infer::infer;
 use super::objects::Objects;
 use super::print::Shown;
-use super::records::{Records, TextForm};
+use super::records::{Advice, Records, TextForm};
 use super::sink::{Schema, Sink};
 use super::{Rows, npy, print};
 use crate::context::Context;
@@ -210,7 +210,7 @@ impl Feed {
         let Self::Text { path, form, .. } = self else { return Ok(()) };
         let mut records = Records::open(path, Some(*form))?;
         let order: Vec<usize> = (0..schema.columns.len()).collect();
-        records.advice = "`--dtype COLUMN=TYPE` gives it another type";
+        records.advice = Advice::CONVERT;
         records_batches(&mut records, &schema.columns, &order, schema.batch(), take).map(drop)
     }
 }

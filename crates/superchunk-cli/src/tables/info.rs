@@ -67,7 +67,7 @@ fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
     let attributes =
         rows.attributes().into_iter().map(|(name, value)| (name.as_str().into(), value_of(&value)));
     Document::new("info")
-        .with("path", rows.name.as_str())
+        .with("path", rows.value.clone())
         .with("format", rows.kind())
         .with("reason", rows.detected.reason)
         .with("rows", rows.rows())

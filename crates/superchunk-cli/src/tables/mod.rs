@@ -16,9 +16,11 @@ mod records;
 mod rewrite;
 mod sample;
 mod sink;
+mod text_width;
 mod totals;
 mod unpack;
 mod view;
+mod widen;
 
 pub(crate) use append::append;
 pub(crate) use attributes::value_of;
@@ -31,12 +33,13 @@ pub(crate) use sink::Sink;
 pub(crate) use totals::{Totals, show_totals};
 pub(crate) use unpack::{Unpacked, unpack};
 pub(crate) use view::ColumnView;
+pub(crate) use widen::{Widened, append_wider};
 
 use std::path::Path;
 
 use superchunk::detect::{self, Detected, Format};
 use superchunk::table::{Column, Source};
-use superchunk::{ErrorKind, Json, OpenOptions, bcolz, blsk};
+use superchunk::{ErrorKind, Json, OpenOptions, Value, bcolz, blsk};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -49,6 +52,8 @@ use objects::Objects;
 pub(crate) struct Rows {
     /// How to call it.
     pub(crate) name: String,
+    /// How a document calls it.
+    pub(crate) value: Value,
     /// What it was recognised as.
     pub(crate) detected: Detected,
     kept: Kept,
@@ -88,8 +93,8 @@ impl Rows {
             _ => return Ok(None),
         };
         let columns = kept.source().columns().to_vec();
-        let name = path.display().to_string();
-        let rows = Self { name, detected, kept, columns, is_picked: false };
+        let (name, value) = (location.name(), location.value());
+        let rows = Self { name, value, detected, kept, columns, is_picked: false };
         rows.only(location.inner.as_deref()).map(Some)
     }
 

@@ -1,5 +1,6 @@
 //! Rows as text: lined up, CSV, JSON, Markdown.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -13,16 +14,21 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::span::Span;
 use crate::target::Target;
+use crate::terminal;
 use crate::values::{Escape, Form, no_text, quoted};
 
 /// How many rows decide how wide the columns of a table are.
 const LOOKED_AT: usize = 1000;
+/// What stands between two columns.
+const GAP: &str = "  ";
+/// The width that a column of text has at least in a narrow terminal.
+const NARROWEST: usize = 4;
 
 /// How rows are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableForm {
-    /// Lined up.
-    Table,
+    /// Lined up, with long texts cut so that lines have this many characters at most.
+    Table(Option<usize>),
     /// With an escape for bytes that are no text, or none.
     Csv(Escape),
     /// One array of objects.
@@ -34,10 +40,16 @@ pub(crate) enum TableForm {
 
 impl TableForm {
     /// The form that was asked for.
-    pub(crate) fn of(form: Option<Form>, json: bool, escape: Escape) -> Outcome<Self> {
+    pub(crate) fn of(
+        form: Option<Form>,
+        json: bool,
+        escape: Escape,
+        is_wide: bool,
+    ) -> Outcome<Self> {
         Ok(match form {
             None if json => Self::Json,
-            None | Some(Form::Table) => Self::Table,
+            None | Some(Form::Table) if is_wide => Self::Table(None),
+            None | Some(Form::Table) => Self::Table(terminal::width()),
             Some(Form::Csv) => Self::Csv(escape),
             Some(Form::Json) => Self::Json,
             Some(Form::Jsonl) => Self::Jsonl,
@@ -184,7 +196,7 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         let cells = cells.collect::<Outcome<Vec<String>>>()?;
         self.count += 1;
         let line = match self.form {
-            TableForm::Table => match &self.widths {
+            TableForm::Table(_) => match &self.widths {
                 Some(widths) => self.line_up(&cells, widths),
                 None => {
                     self.waiting.push(cells);
@@ -224,7 +236,7 @@ impl<'a, W: Write> RowPrinter<'a, W> {
             TableForm::Csv(escape) => view
                 .csv(data, index, escape)
                 .map_err(|error| no_text(&format!("row {row}, column `{}`", view.name), &error)),
-            TableForm::Table | TableForm::Markdown => Ok(view.text(data, index)),
+            TableForm::Table(_) | TableForm::Markdown => Ok(view.text(data, index)),
         }
     }
 
@@ -242,7 +254,8 @@ impl<'a, W: Write> RowPrinter<'a, W> {
 
     /// Prints the heading and the rows that wait, now that the widths can be told.
     fn release(&mut self) -> Outcome {
-        if self.form != TableForm::Table || self.widths.is_some() {
+        let TableForm::Table(limit) = self.form else { return Ok(()) };
+        if self.widths.is_some() {
             return Ok(());
         }
         let heading: Vec<String> = self.views.iter().map(|view| view.heading.clone()).collect();
@@ -251,7 +264,10 @@ impl<'a, W: Write> RowPrinter<'a, W> {
             let cells = std::iter::once(&heading).chain(&waiting).filter_map(|row| row.get(at));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+        let mut widths: Vec<usize> = (0..heading.len()).map(width).collect();
+        if let Some(limit) = limit {
+            narrow(&mut widths, &self.numbers, limit);
+        }
         let mut text = self.line_up(&heading, &widths);
         waiting.iter().for_each(|row| text.push_str(&self.line_up(row, &widths)));
         self.widths = Some(widths);
@@ -261,10 +277,13 @@ impl<'a, W: Write> RowPrinter<'a, W> {
     fn line_up(&self, cells: &[String], widths: &[usize]) -> String {
         let mut line = String::new();
         for ((cell, width), is_number) in cells.iter().zip(widths).zip(&self.numbers) {
-            let gap = if line.is_empty() { "" } else { "  " };
-            let _ = match is_number {
-                true => write!(line, "{gap}{cell:>width$}"),
-                false => write!(line, "{gap}{cell:<width$}"),
+            let gap = if line.is_empty() { "" } else { GAP };
+            let _ = match (is_number, self.form) {
+                (true, _) => write!(line, "{gap}{cell:>width$}"),
+                (false, TableForm::Table(Some(_))) => {
+                    write!(line, "{gap}{:<width$}", shortened(cell, *width))
+                }
+                (false, _) => write!(line, "{gap}{cell:<width$}"),
             };
         }
         format!("{}\n", line.trim_end())
@@ -286,6 +305,32 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         });
         format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
     }
+}
+
+/// Makes the widest columns narrower until a line has at most `limit` characters. Those of numbers stay:
+/// digits that are cut off make another number.
+fn narrow(widths: &mut [usize], numbers: &[bool], limit: usize) {
+    let gaps = GAP.len() * widths.len().saturating_sub(1);
+    let fits = |most: usize| {
+        let narrowed = widths.iter().zip(numbers);
+        let width = |(width, is_number): (&usize, &bool)| match is_number {
+            true => *width,
+            false => (*width).min(most),
+        };
+        narrowed.map(width).sum::<usize>() + gaps <= limit
+    };
+    let most = (NARROWEST..=limit).rev().find(|most| fits(*most)).unwrap_or(NARROWEST);
+    for (width, _) in widths.iter_mut().zip(numbers).filter(|(_, is_number)| !**is_number) {
+        *width = (*width).min(most);
+    }
+}
+
+/// A text of at most this many characters.
+fn shortened(text: &str, width: usize) -> Cow<'_, str> {
+    if text.chars().count() <= width {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().take(width.saturating_sub(1)).chain(['…']).collect())
 }
 
 fn csv<'c>(cells: impl Iterator<Item = &'c str>) -> String {

@@ -7,6 +7,7 @@ use std::path::Path;
 use superchunk::table::{Column, parse_item};
 use superchunk::{Json, JsonStyle};
 
+use super::text_width::{length, room};
 use crate::failure::{Exit, Failure, Outcome};
 
 /// How rows are written.
@@ -34,8 +35,8 @@ pub(super) struct Records {
     pub(super) names: Vec<String>,
     reader: Reader,
     row: u64,
-    /// What to do about a cell that is no value of its column.
-    pub(super) advice: &'static str,
+    /// What to do about a cell that is not a value of its column.
+    pub(super) advice: Advice,
 }
 
 /// A cell as text.
@@ -64,8 +65,25 @@ impl Cell {
     }
 }
 
-/// A table that exists has the types that it has.
-const ADVICE: &str = "change the cell, or make another table of this one with `convert`";
+/// What to do about a cell that is not a value of its column, or a longer text than that holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Advice {
+    wrong: &'static str,
+    too_long: &'static str,
+}
+
+impl Advice {
+    /// A table that exists has the types that it has.
+    const APPEND: Self = Self {
+        wrong: "change the cell, or make another table of this one with `convert`",
+        too_long: "`append --widen` makes the column wider",
+    };
+    /// A new table has the types that are asked for.
+    pub(super) const CONVERT: Self = Self {
+        wrong: "`--dtype COLUMN=TYPE` gives it another type",
+        too_long: "`--dtype COLUMN=TYPE` gives it another type",
+    };
+}
 
 enum Reader {
     Csv(Box<csv::Reader<Box<dyn Read>>>),
@@ -91,11 +109,11 @@ impl Records {
             TextForm::Csv => {
                 let input: Box<dyn Read> = Box::new(input);
                 let reader = Reader::Csv(Box::new(csv::Reader::from_reader(input)));
-                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
+                Self { name, names: Vec::new(), reader, row: 0, advice: Advice::APPEND }
             }
             TextForm::Jsonl => {
                 let reader = Reader::Jsonl { lines: Box::new(input), first: None };
-                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
+                Self { name, names: Vec::new(), reader, row: 0, advice: Advice::APPEND }
             }
         };
         records.read_names()?;
@@ -156,11 +174,40 @@ impl Records {
             let text = cells.get(*place).map(|cell| cell.text.as_str()).unwrap_or_default();
             let bytes = row_bytes(column, text).map_err(|error| {
                 let words = format!("row {}, column `{}`: {error}", self.row, column.name);
-                wrong(&self.name, &words).with_help(self.advice)
+                let is_too_long =
+                    room(&column.dtype).is_some_and(|room| room < longest(column, text));
+                let Advice { wrong: advice, too_long } = self.advice;
+                wrong(&self.name, &words).with_help(if is_too_long { too_long } else { advice })
             })?;
             part.extend_from_slice(&bytes);
         }
         Ok(())
+    }
+
+    /// Raises the numbers of `widest` to the room that the texts of a row need in their columns.
+    pub(super) fn measure(
+        &self,
+        columns: &[Column],
+        order: &[usize],
+        cells: &[Cell],
+        widest: &mut [usize],
+    ) {
+        for ((column, place), widest) in columns.iter().zip(order).zip(widest) {
+            if let Some(cell) = cells.get(*place).filter(|_| room(&column.dtype).is_some()) {
+                *widest = longest(column, &cell.text).max(*widest);
+            }
+        }
+    }
+}
+
+/// The room that the longest text of a cell needs.
+fn longest(column: &Column, text: &str) -> usize {
+    match column.row_shape.is_empty() {
+        true => length(&column.dtype, text),
+        false => {
+            let lengths = elements(text).into_iter().map(|item| length(&column.dtype, &item));
+            lengths.max().unwrap_or(0)
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use superchunk::table::{Aggregate, Measure, Source, scan};
 
 use super::objects::Objects;
 use super::print::{Shown, TableForm, Wanted, print};
+use super::view::no_column;
 use super::{Rows, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
@@ -42,6 +43,12 @@ pub(crate) fn show_totals(
         return Err(Failure::usage("measures are of rows that follow each other, without a step"));
     }
     let source = rows.source();
+    let known = source.columns();
+    for name in by.iter().copied().chain(measures.iter().map(Aggregate::column)) {
+        if !known.iter().any(|column| column.name == name) {
+            return Err(no_column(name, known));
+        }
+    }
     let mut scan = scan(&*source)
         .rows(span.start..span.stop)
         .executor(context.executor())

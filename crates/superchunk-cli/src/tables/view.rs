@@ -58,9 +58,7 @@ impl ColumnView {
             };
             return Ok(Self { name: column.name.clone(), heading: column.name.clone(), change });
         }
-        let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        Err(Failure::usage(format!("there is no column `{text}`"))
-            .with_help(format!("the columns are {}", known.join(", "))))
+        Err(no_column(text, columns))
     }
 
     /// Whether its values are numbers.
@@ -127,6 +125,13 @@ impl ColumnView {
         let wide = data.row(row).map(|item| widened(data.dtype(), item, dtype.item_size()));
         wide.map_or_else(String::new, |item| text(&item))
     }
+}
+
+/// There is no column of that name among these.
+pub(super) fn no_column(name: &str, columns: &[Column]) -> Failure {
+    let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    Failure::usage(format!("there is no column `{name}`"))
+        .with_help(format!("the columns are {}", known.join(", ")))
 }
 
 /// A number with the digits that twelve places give, and no more.

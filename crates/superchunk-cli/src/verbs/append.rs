@@ -1,6 +1,6 @@
 //! `append`: data behind a frame or a Bloscpack file, all of it or none.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -16,11 +16,11 @@ use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
 use crate::objects::{self, RecordArgs};
-use crate::output::Document;
+use crate::output::{Document, object, path_value};
 use crate::packs;
 use crate::readers::{self, Reader, parse_reader};
 use crate::source::Source;
-use crate::tables::{self, Sink};
+use crate::tables::{self, Sink, Widened};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +28,7 @@ Examples:
   tail -n 1000 live.log | superchunk append log.b2frame -
   superchunk append names.blp more.txt                     each line is an object
   superchunk append quotes.bcolz today.csv                 or JSON-lines, by heading
+  superchunk append quotes.bcolz today.csv --widen         texts of any length
 A crash, a full disk or Ctrl-C leaves the frame as it was.";
 
 /// The options of `append`.
@@ -39,6 +40,9 @@ pub(crate) struct AppendArgs {
     /// Files to append, or - for stdin
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<OsString>,
+    /// Make columns of text as wide as the longest new text, in a new table
+    #[arg(long)]
+    widen: bool,
     #[command(flatten)]
     records: RecordArgs,
     /// Refuse what NAME cannot read: blosc2[=VERSION], blosc, bloscpack or bcolz
@@ -49,35 +53,42 @@ pub(crate) struct AppendArgs {
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     // What is appended is encoded like what is there.
     readers::check_path(&args.frame, &args.compat, context)?;
-    if let Some(sink) = Sink::edit(&args.frame, context)? {
-        let (added, rows) = tables::append(sink, &args.inputs, context)?;
+    if args.widen {
+        let widened = tables::append_wider(&args.frame, &args.inputs, context)?;
         Sink::warn_if_unfinished(&args.frame, context);
-        return report_rows(args, added, rows, context);
+        return report_rows(args, &widened, context);
+    }
+    if let Some(sink) = Sink::edit(&args.frame, context)? {
+        let counts = tables::append(sink, &args.inputs, context)?;
+        Sink::warn_if_unfinished(&args.frame, context);
+        return report_rows(args, &Widened { counts, columns: Vec::new() }, context);
     }
     let format = detect::path(&args.frame)?.format;
     if format == Format::Bloscpack && !context.pack_reader().open(&args.frame)?.has_objects() {
         let (added, nbytes) = packs::append(&args.frame, &args.inputs, context)?;
-        return report(args, added, nbytes, context);
+        return report_bytes(args, added, nbytes, context);
     }
     let is_pack = format == Format::Bloscpack;
     if is_pack || is_list(&args.frame, format, context)? {
         let framing = args.records.framing();
         let (added, count) = objects::append(&args.frame, is_pack, &args.inputs, framing, context)?;
-        return report_objects(args, added, count, context);
+        let words = format!("{added} objects appended, {count} in all");
+        let document = document(args, [("appended_objects", added), ("objects", count)]);
+        return report(args, document, &words, context);
     }
     let mut frame = context.edit(&args.frame)?;
     let before = frame.len();
     if arrays::is_array(&frame) {
         let added = arrays::append(frame, &args.inputs, context)?;
         let after = NdArray::open(&args.frame)?;
-        return report(args, added, after.item_count() * after.item_size() as u64, context);
+        return report_bytes(args, added, after.item_count() * after.item_size() as u64, context);
     }
     append_all(&mut frame, &args.inputs, context)?;
     // Chunks of other frames move as they are.
     readers::check(&compat::super_chunk(&frame)?, &args.compat)?;
     let after = frame.len();
     interrupt::finally(|| frame.close())?;
-    report(args, after - before, after, context)
+    report_bytes(args, after - before, after, context)
 }
 
 /// Whether a frame holds objects.
@@ -86,43 +97,37 @@ fn is_list(path: &Path, format: Format, context: &Context) -> Outcome<bool> {
     Ok(is_frame && objects::is_list(&context.open_options().open(path)?))
 }
 
-fn report_objects(args: &AppendArgs, added: u64, count: u64, context: &Context) -> Outcome {
-    let path = args.frame.display().to_string();
+fn report(args: &AppendArgs, document: Document, words: &str, context: &Context) -> Outcome {
     if context.json() {
-        return Document::new("append")
-            .with("path", path)
-            .with("appended_objects", added)
-            .with("objects", count)
-            .print();
+        return document.print();
     }
-    context.tell(&format!("{path}: {added} objects appended, {count} in all"));
+    context.tell(&format!("{}: {words}", args.frame.display()));
     Ok(())
 }
 
-fn report_rows(args: &AppendArgs, added: u64, rows: u64, context: &Context) -> Outcome {
-    let path = args.frame.display().to_string();
-    if context.json() {
-        return Document::new("append")
-            .with("path", path)
-            .with("appended_rows", added)
-            .with("rows", rows)
-            .print();
-    }
-    context.tell(&format!("{path}: {added} rows appended, {rows} in all"));
-    Ok(())
+/// A document that says how much came, and how much there is.
+fn document(args: &AppendArgs, counts: [(&str, u64); 2]) -> Document {
+    let document = Document::new("append").with("path", path_value(&args.frame));
+    counts.into_iter().fold(document, |document, (key, count)| document.with(key, count))
 }
 
-fn report(args: &AppendArgs, added: u64, nbytes: u64, context: &Context) -> Outcome {
-    let path = args.frame.display().to_string();
-    if context.json() {
-        return Document::new("append")
-            .with("path", path)
-            .with("appended", added)
-            .with("nbytes", nbytes)
-            .print();
+fn report_bytes(args: &AppendArgs, added: u64, nbytes: u64, context: &Context) -> Outcome {
+    let words = format!("{} appended, {} in all", human(added), human(nbytes));
+    report(args, document(args, [("appended", added), ("nbytes", nbytes)]), &words, context)
+}
+
+fn report_rows(args: &AppendArgs, widened: &Widened, context: &Context) -> Outcome {
+    let Widened { counts: (added, rows), columns } = widened;
+    let mut words = format!("{added} rows appended, {rows} in all");
+    let mut list = Vec::new();
+    for (name, old, new) in columns {
+        words.push_str(&format!("; `{name}` was {old} and is {new}"));
+        let texts = [("column", name), ("from", old), ("to", new)];
+        list.push(object(texts.map(|(key, text)| (key, text.as_str().into()))));
     }
-    context.tell(&format!("{path}: {} appended, {} in all", human(added), human(nbytes)));
-    Ok(())
+    let document = document(args, [("appended_rows", *added), ("rows", *rows)]);
+    let document = document.with_some("widened", args.widen.then_some(list));
+    report(args, document, &words, context)
 }
 
 fn append_all(frame: &mut SuperChunk, inputs: &[OsString], context: &Context) -> Outcome {
@@ -152,11 +157,16 @@ fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Ou
     source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))
 }
 
+/// Whether an input can be read only once: stdin, a pipe or a device.
+pub(crate) fn is_stream(input: &OsStr) -> bool {
+    let found = Path::new(input).metadata();
+    input == "-" || found.is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
 /// An input that is packed itself: what is in it is appended.
 pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
     let path = Path::new(input);
-    let is_stream = input == "-" || path.metadata().is_ok_and(|f| !f.is_file() && !f.is_dir());
-    if is_stream || matches!(detect::path(path)?.format, Format::Raw) {
+    if is_stream(input) || matches!(detect::path(path)?.format, Format::Raw) {
         return Ok(None);
     }
     let location = Location::whole(Some(path.to_owned()));

@@ -128,11 +128,11 @@ fn named(input: &Input) -> Outcome<(Named, Named)> {
 fn list(location: &OsString, context: &Context) -> Outcome {
     let location = Location::parse(location);
     if let Some(rows) = Rows::open(&location, context)? {
-        return tell(&rows.name, of_rows(&rows), Vec::new(), context);
+        return tell(&rows.value, of_rows(&rows), Vec::new(), context);
     }
     let input = Input::open(&location, context)?;
     let (attributes, layers) = named(&input)?;
-    tell(&input.name, attributes, layers, context)
+    tell(&input.value, attributes, layers, context)
 }
 
 fn of_rows(rows: &Rows) -> Named {
@@ -140,13 +140,13 @@ fn of_rows(rows: &Rows) -> Named {
     attributes.map(|(name, value)| (name, tables::value_of(&value))).collect()
 }
 
-fn tell(path: &str, attributes: Named, layers: Named, context: &Context) -> Outcome {
+fn tell(path: &Value, attributes: Named, layers: Named, context: &Context) -> Outcome {
     if context.json() {
         let map = |entries: Named| {
             Value::Map(entries.into_iter().map(|(name, value)| (name.into(), value)).collect())
         };
         return Document::new("attr")
-            .with("path", path)
+            .with("path", path.clone())
             .with("attributes", map(attributes))
             .with("metalayers", map(layers))
             .print();

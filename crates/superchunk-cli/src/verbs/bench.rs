@@ -79,7 +79,7 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Outcome {
     let results = measure_all(args, &pipelines, &samples, &base, context)?;
     let head = format!("{}: {} of items of {item_size} bytes", input.name, human(total as u64));
     let document = Document::new("bench")
-        .with("path", input.name.as_str())
+        .with("path", input.value.clone())
         .with("sampled", total as u64)
         .with("typesize", item_size as u64);
     report(document, &head, &results, context)
@@ -102,7 +102,7 @@ fn on_table(
     }
     let head = format!("{}: {} of all columns", rows.name, human(total as u64));
     let document = Document::new("bench")
-        .with("path", rows.name.as_str())
+        .with("path", rows.value.clone())
         .with("sampled", total as u64)
         .with("typesize", Value::Nil);
     report(document, &head, &results, context)

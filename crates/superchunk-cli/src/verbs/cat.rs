@@ -85,6 +85,9 @@ struct ViewArgs {
     /// In CSV, write bytes that are no text as \xff, and a backslash as two
     #[arg(long)]
     escape: bool,
+    /// Do not cut long texts of a table to the width of the terminal
+    #[arg(long)]
+    wide: bool,
 }
 
 pub(crate) fn run(args: &CatArgs, context: &Context) -> Outcome {
@@ -179,7 +182,8 @@ fn show_rows(
         slice,
         most: head.map(|head| first_of(head, rows_in.count())),
     };
-    let form = TableForm::of(view.format, context.json(), Escape::of(view.escape))?;
+    let escape = Escape::of(view.escape);
+    let form = TableForm::of(view.format, context.json(), escape, view.wide)?;
     let totals = Totals { measures: view.agg.as_deref(), by: view.by.as_deref() };
     if totals.measures.is_some() || totals.by.is_some() {
         return tables::show_totals(rows, totals, wanted, form, context);

@@ -12,13 +12,12 @@ use superchunk::{SuperChunk, Value, chunk};
 use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, warn_of_delta};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
-use crate::names::human;
+use crate::made::Sizes;
 use crate::objects::{self, PackingArgs};
-use crate::output::{Document, ratio, rounded};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
 use crate::tables::{self, Made, Request, Rows, TextForm};
@@ -178,13 +177,16 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         // These are tables, whatever they are made of.
         (To::Bcolz | To::Blsk | To::Columns | To::Csv, _) => {}
     }
-    report(&input.name, input.len(), &target, context)
+    report(location, input.len(), &target, context)
 }
 
 /// Refuses options that the result has no use for, and results out of all proportion.
 fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcome {
     if to != To::Blp && args.pack_file.is_given() {
-        return Err(Failure::usage("only Bloscpack files have such checksums and offsets"));
+        return Err(Failure::usage(
+            "--checksum, --no-offsets and --reserve are for Bloscpack files",
+        )
+        .with_help("make one with --to blp, or an output called .blp"));
     }
     let makes_list = matches!((to, &input.content), (To::Frame | To::Sparse, Content::Objects(_)));
     if args.packing.packing().is_some() && !makes_list {
@@ -247,7 +249,7 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
         force: args.force,
     };
     let nbytes = tables::convert(location, &target, &request, context)?;
-    report(&location.name(), nbytes, &target, context)
+    report(location, nbytes, &target, context)
 }
 
 /// What the name of the output says.
@@ -292,6 +294,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
         options.chunk_size = Some(chunk.header.len().max(1));
         options.compress.codec = chunk.header.codec().unwrap_or(options.compress.codec);
         options.compress.filters = chunk.header.filters();
+        warn_of_delta(&options.compress.filters, context);
         let mut frame = SuperChunk::create(temporary, &options)?;
         if chunk.header.len() > 0 {
             frame.append_chunk(&chunk.bytes)?;
@@ -392,18 +395,9 @@ fn to_bytes(
     })
 }
 
-fn report(name: &str, nbytes: u64, target: &Target, context: &Context) -> Outcome {
+/// Says how long what was made is, unless it went to a pipe or a device.
+fn report(from: &Location, nbytes: u64, target: &Target, context: &Context) -> Outcome {
     let Target::Path(path) = target else { return Ok(()) };
     let stored = size_of_path(path);
-    if context.json() {
-        return Document::new("convert")
-            .with("path", name)
-            .with("output", target.name())
-            .with("nbytes", nbytes)
-            .with("stored", stored)
-            .with("ratio", rounded(ratio(nbytes, stored)))
-            .print();
-    }
-    context.tell(&format!("{name} -> {}: {}", target.name(), human(stored)));
-    Ok(())
+    Sizes { nbytes, stored, rate: 0.0 }.report("convert", from, target, context)
 }

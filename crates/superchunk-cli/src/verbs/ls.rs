@@ -12,7 +12,7 @@ use crate::folders;
 use crate::input::Input;
 use crate::location::Location;
 use crate::names::human;
-use crate::output::{self, Document, Table, object, ratio};
+use crate::output::{self, Document, Table, object, path_value, ratio};
 use crate::summary::{Summary, sides};
 use crate::tables::{self, Rows};
 
@@ -76,8 +76,9 @@ pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
 
 /// The line of what cannot be read: why.
 fn unreadable(path: &Path, failure: &Failure) -> Line {
-    let (path, words) = (path.display().to_string(), failure.words().unwrap_or_default());
-    let entry = object([("path", path.as_str().into()), ("error", words.as_str().into())]);
+    let words = failure.words().unwrap_or_default();
+    let (value, path) = (path_value(path), path.display().to_string());
+    let entry = object([("path", value), ("error", words.as_str().into())]);
     let nothing = || "-".to_owned();
     let cells = ["?".to_owned(), nothing(), nothing(), nothing(), nothing(), words, path];
     Line { is_raw: false, cells, entry }
@@ -96,7 +97,7 @@ fn look(path: &Path, context: &Context) -> Outcome<Line> {
     if let Some(rows) = Rows::open(&location, context)? {
         let (nbytes, stored, what) = tables::summary_line(&rows, path)?;
         let entry = object([
-            ("path", path.display().to_string().into()),
+            ("path", path_value(path)),
             ("format", rows.kind().into()),
             ("nbytes", nbytes.into()),
             ("stored", stored.into()),
@@ -139,7 +140,7 @@ fn what(summary: &Summary) -> String {
 
 fn entry(path: &Path, summary: &Summary) -> Value {
     object([
-        ("path", path.display().to_string().into()),
+        ("path", path_value(path)),
         ("format", summary.format.into()),
         ("nbytes", summary.nbytes.into()),
         ("cbytes", summary.cbytes.into()),

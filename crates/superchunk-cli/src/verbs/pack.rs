@@ -16,9 +16,9 @@ use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
-use crate::names::{human, parse_length};
+use crate::made::Sizes;
+use crate::names::parse_length;
 use crate::objects::{self, PackingArgs, RecordArgs};
-use crate::output::{Document, ratio, rounded};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
@@ -148,17 +148,13 @@ impl PackArgs {
                 .with_help("say --varlen, too, and make no Bloscpack file"));
         }
         if self.pack_file.is_given() && self.to() != Some(To::Blp) {
-            return Err(Failure::usage("only Bloscpack files have such checksums and offsets")
-                .with_help("make one with --to blp, or an output called .blp"));
+            return Err(Failure::usage(
+                "--checksum, --no-offsets and --reserve are for Bloscpack files",
+            )
+            .with_help("make one with --to blp, or an output called .blp"));
         }
         Ok(())
     }
-}
-
-/// What was packed.
-struct Packed {
-    nbytes: u64,
-    stored: u64,
 }
 
 pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
@@ -188,7 +184,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
             true => pack_objects(args, &mut source, &attributes, &target, context)?,
             false => pack_file(args, (is_array, raw), &mut source, attributes, &target, context)?,
         };
-        return report(&input.name(), &target, &Packed { nbytes, stored }, 0.0, context);
+        return Sizes { nbytes, stored, rate: 0.0 }.report("pack", &input, &target, context);
     }
     if is_array {
         let request = arrays::Request {
@@ -200,11 +196,12 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
             force: args.force,
         };
         let (nbytes, stored) = arrays::pack(&mut source, &request, &target, context)?;
-        return report(&input.name(), &target, &Packed { nbytes, stored }, 0.0, context);
+        return Sizes { nbytes, stored, rate: 0.0 }.report("pack", &input, &target, context);
     }
     let options = options_of(args, context)?;
     attributes.extend(args.dtype.as_deref().map(|dtype| ("dtype".to_owned(), dtype.into())));
-    pack(&mut source, &options, &attributes, (&target, args.force), &input.name(), context)
+    let to = (&target, args.force);
+    pack(&mut source, &options, &attributes, to, context)?.report("pack", &input, &target, context)
 }
 
 fn pack_objects(
@@ -263,33 +260,21 @@ pub(crate) fn filter(args: &FilterArgs, context: &Context) -> Outcome {
     let options = encoding.fresh(args.typesize.unwrap_or(1), context)?;
     let mut source = Source::open(None)?;
     drop(crate::output::binary()?);
-    let packed = pack_to(&mut source, &options, &[], (&Target::Stdout, false), context)?;
-    if context.is_verbose() {
-        report("stdin", &Target::Stdout, &packed.0, packed.1, context)?;
+    let packed = pack(&mut source, &options, &[], (&Target::Stdout, false), context)?;
+    match context.is_verbose() {
+        true => packed.report("pack", &Location::whole(None), &Target::Stdout, context),
+        false => Ok(()),
     }
-    Ok(())
 }
 
-/// Packs a source with given options; `tune` ends here, too.
-pub(crate) fn pack(
-    source: &mut Source,
-    options: &FrameOptions,
-    attributes: &[(String, Value)],
-    target: (&Target, bool),
-    name: &str,
-    context: &Context,
-) -> Outcome {
-    let (packed, rate) = pack_to(source, options, attributes, target, context)?;
-    report(name, target.0, &packed, rate, context)
-}
-
-fn pack_to(
+/// Packs a source.
+fn pack(
     source: &mut Source,
     options: &FrameOptions,
     attributes: &[(String, Value)],
     (target, force): (&Target, bool),
     context: &Context,
-) -> Outcome<(Packed, f64)> {
+) -> Outcome<Sizes> {
     let mut progress = context.progress("packing", source.total);
     let piece = options.chunk_size.unwrap_or(1 << 20);
     let mut fill = |frame: &mut SuperChunk| -> Outcome {
@@ -299,15 +284,15 @@ fn pack_to(
         source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))
     };
     if let Target::Path(path) = target {
-        let packed = replace(path, force, context, |temporary| {
+        let (nbytes, stored) = replace(path, force, context, |temporary| {
             let mut frame = SuperChunk::create(temporary, options)?;
             fill(&mut frame)?;
             frame.commit()?;
             let nbytes = frame.len();
             frame.close()?;
-            Ok(Packed { nbytes, stored: size_of_path(temporary) })
+            Ok((nbytes, size_of_path(temporary)))
         })?;
-        return Ok((packed, progress.rate()));
+        return Ok(Sizes { nbytes, stored, rate: progress.rate() });
     }
     // The header comes first and states all lengths: chunks wait in a file that has no name.
     let scratch = Scratch::new()?;
@@ -318,7 +303,7 @@ fn pack_to(
     }
     fill(&mut frame)?;
     let stored = write_frame(&frame, target, force, context)?;
-    Ok((Packed { nbytes: frame.len(), stored }, progress.rate()))
+    Ok(Sizes { nbytes: frame.len(), stored, rate: progress.rate() })
 }
 
 /// Writes a frame from front to back, and returns its length.
@@ -402,25 +387,4 @@ pub(crate) fn attribute(text: &str) -> Outcome<(String, Value)> {
 /// A JSON value, or the text itself if it is none.
 pub(crate) fn json_or_text(text: &str) -> Value {
     Value::from_json(text).unwrap_or_else(|_| text.into())
-}
-
-fn report(name: &str, target: &Target, packed: &Packed, rate: f64, context: &Context) -> Outcome {
-    let times = ratio(packed.nbytes, packed.stored);
-    if context.json() && *target != Target::Stdout {
-        return Document::new("pack")
-            .with("path", name)
-            .with("output", target.name())
-            .with("nbytes", packed.nbytes)
-            .with("stored", packed.stored)
-            .with("ratio", rounded(times))
-            .print();
-    }
-    let speed = if rate > 0.0 { format!(", {:.0} MB/s", rate / 1e6) } else { String::new() };
-    context.tell(&format!(
-        "{name} -> {}: {} -> {}, ratio {times:.2}{speed}",
-        target.name(),
-        human(packed.nbytes),
-        human(packed.stored)
-    ));
-    Ok(())
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use superchunk::recover;
+use superchunk::{Value, recover};
 
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::interrupt;
-use crate::output::{Document, texts};
+use crate::output::{Document, path_value};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,19 +28,19 @@ pub(crate) struct RecoverArgs {
 pub(crate) fn run(args: &RecoverArgs, context: &Context) -> Outcome {
     interrupt::hold();
     let done = recover::path(&args.path, &context.open_options())?;
-    let removed: Vec<String> = done.removed.iter().map(|path| path.display().to_string()).collect();
-    let path = args.path.display().to_string();
     if context.json() {
+        let removed = done.removed.iter().map(|path| path_value(path));
         return Document::new("recover")
-            .with("path", path)
+            .with("path", path_value(&args.path))
             .with("completed", done.completed)
-            .with("removed", texts(removed))
+            .with("removed", Value::Array(removed.collect()))
             .print();
     }
-    for name in &removed {
-        context.tell(&format!("removed {name}"));
+    for path in &done.removed {
+        context.tell(&format!("removed {}", path.display()));
     }
     let completed = if done.completed { "a begun commit was completed" } else { "it is complete" };
-    context.tell(&format!("{path}: {completed}, {} leftovers removed", removed.len()));
+    let (path, count) = (args.path.display(), done.removed.len());
+    context.tell(&format!("{path}: {completed}, {count} leftovers removed"));
     Ok(())
 }

@@ -18,8 +18,8 @@ use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
 use crate::objects;
-use crate::output::Document;
-use crate::packs::PackFileArgs;
+use crate::output::{Document, path_value};
+use crate::packs::{PackFileArgs, percent};
 use crate::readers;
 use crate::replace::replace;
 use crate::tables::{self, Rows};
@@ -45,6 +45,9 @@ pub(crate) struct RepackArgs {
     /// Overwrite OUT
     #[arg(short, long)]
     force: bool,
+    /// Bytes to leave free after each object of a .blp, in per cent
+    #[arg(long, value_name = "PERCENT", value_parser = percent())]
+    reserve: Option<u32>,
     #[command(flatten)]
     encoding: EncodingArgs,
 }
@@ -73,8 +76,8 @@ fn run_on(
     let after = size_of_path(target);
     if context.json() {
         return Document::new("repack")
-            .with("path", path.display().to_string())
-            .with("output", target.display().to_string())
+            .with("path", path_value(path))
+            .with("output", path_value(target))
             .with("before", before)
             .with("after", after)
             .print();
@@ -117,6 +120,13 @@ fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
         && !args.encoding.no_checksums
         && !args.encoding.sparse;
     let is_pack = detect::path(&args.frame)?.format == Format::Bloscpack;
+    if args.reserve.is_some() && !is_pack {
+        let words = format!(
+            "--reserve is for Bloscpack files of objects, and `{}` is none",
+            args.frame.display()
+        );
+        return Err(Failure::usage(words).with_help("leave it out"));
+    }
     if is_pack || !compacts {
         // Nobody may write to what is about to be replaced.
         context.claim(target)?;
@@ -138,7 +148,8 @@ fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
 fn pack_file(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
     let input = Input::open(&Location::whole(Some(args.frame.clone())), context)?;
     let target = (&Target::Path(target.to_owned()), force);
-    to_pack(&input, &args.encoding, &PackFileArgs::default(), target, context)
+    let pack_file = PackFileArgs { reserve: args.reserve, ..PackFileArgs::default() };
+    to_pack(&input, &args.encoding, &pack_file, target, context)
 }
 
 fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {

@@ -15,7 +15,7 @@ use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output::{self, Document, object};
+use crate::output::{self, Document, object, path_value};
 use crate::replace::replace;
 use crate::target::Target;
 
@@ -203,8 +203,8 @@ fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Document {
         notes.extend(report.notes.iter().map(|note| said_of(column, note)));
     }
     Document::new("salvage")
-        .with("path", args.input.display().to_string())
-        .with("output", args.output.display().to_string())
+        .with("path", path_value(&args.input))
+        .with("output", path_value(&args.output))
         .with("format", report.format)
         .with("whole", report.is_whole())
         .with("sealed", report.sealed)

@@ -78,21 +78,21 @@ pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
         }
         _ => unpack(&input, header.as_deref(), &target, args.force, context)?,
     };
-    report(&input.name, &target, written, context)
+    report(&location, &target, written, context)
 }
 
-fn report(name: &str, target: &Target, written: u64, context: &Context) -> Outcome {
+fn report(from: &Location, target: &Target, written: u64, context: &Context) -> Outcome {
     if *target == Target::Stdout {
         return Ok(());
     }
     if context.json() {
         return Document::new("unpack")
-            .with("path", name)
-            .with("output", target.name())
+            .with("path", from.value())
+            .with("output", target.value())
             .with("nbytes", written)
             .print();
     }
-    context.tell(&format!("{name} -> {}: {}", target.name(), human(written)));
+    context.tell(&format!("{} -> {}: {}", from.name(), target.name(), human(written)));
     Ok(())
 }
 
@@ -112,7 +112,7 @@ fn unpack_table(args: &UnpackArgs, rows: &Rows, slice: Option<&str>, context: &C
     let made = made_of(args, rows, output)?;
     let target = Target::parse(output);
     let written = tables::unpack(rows, slice, made, (&target, args.force), context)?;
-    report(&rows.name, &target, written, context)
+    report(&args.from.location(), &target, written, context)
 }
 
 /// What the options and the name of the output say.

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &VerifyArgs, context: &Context) -> Outcome {
     let [location] = locations.as_slice() else { return many(&locations, args, context) };
     let report = look(location, args, context)?;
     if context.json() {
-        document(&report, &location.name()).print()?;
+        document(&report, location).print()?;
     } else {
         tell(&report, &location.name(), context)?;
     }
@@ -135,7 +135,7 @@ fn many(locations: &[Location], args: &VerifyArgs, context: &Context) -> Outcome
             Ok(report) => {
                 let is_told = tally.count(&report) || context.is_verbose();
                 if context.json() {
-                    documents.push(document(&report, &name).into_part());
+                    documents.push(document(&report, location).into_part());
                 } else if is_told {
                     tell(&report, &name, context)?;
                 }
@@ -144,10 +144,8 @@ fn many(locations: &[Location], args: &VerifyArgs, context: &Context) -> Outcome
                 tally.unread += 1;
                 failed = failed.or(failure.exit());
                 let words = failure.words().unwrap_or_default();
-                documents.push(object([
-                    ("path", name.as_str().into()),
-                    ("error", words.as_str().into()),
-                ]));
+                documents
+                    .push(object([("path", location.value()), ("error", words.as_str().into())]));
                 if !context.json() {
                     output::print(&format!("{name}: not looked at: {words}\n"))?;
                 }
@@ -220,7 +218,7 @@ fn look_at(
     Ok(report)
 }
 
-fn document(report: &Report, name: &str) -> Document {
+fn document(report: &Report, location: &Location) -> Document {
     let chunk = |finding: &Finding| finding.chunk.map_or(Value::Nil, Value::from);
     let damaged = report.corrupt().map(|finding| {
         object([("chunk", chunk(finding)), ("error", finding.words.as_str().into())])
@@ -243,7 +241,7 @@ fn document(report: &Report, name: &str) -> Document {
         ])
     });
     Document::new("verify")
-        .with("path", name)
+        .with("path", location.value())
         .with("good", report.is_good())
         .with("complete", report.is_complete())
         .with("checksums", report.checksums)

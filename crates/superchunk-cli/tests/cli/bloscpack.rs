@@ -128,7 +128,11 @@ fn formats_become_each_other() {
     assert_eq!(info.get("codec").unwrap().as_str(), Some("lz4"));
     assert_eq!(info.get("checksums").unwrap().as_str(), Some("sha1"));
     let refused = shell.run("convert data.blp x.b2frame --checksum md5");
-    refused.fails(2, "error: only Bloscpack files have such checksums and offsets\n");
+    refused.fails(
+        2,
+        "error: --checksum, --no-offsets and --reserve are for Bloscpack files\n  help: make one with --to \
+         blp, or an output called .blp\n",
+    );
     assert_eq!(shell.run("pack data.f8 -o x.blp --sparse").code, Some(2));
     assert!(!shell.names().iter().any(|name| name.starts_with("x.")));
 }

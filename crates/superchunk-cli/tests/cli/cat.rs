@@ -89,7 +89,12 @@ fn slips_of_the_pen_get_a_hint_and_the_exit_code_of_usage() {
     let cases = [
         ("cat t.bcolz --where", "a > 1 AND b > 1", "for `AND`, write and"),
         ("cat t.bcolz --where", "a > 1 Or b > 1", "for `Or`, write or"),
+        ("cat t.bcolz --where", "zz > 1", "there are a, b"),
         ("cat t.bcolz --cols", "zz", "the columns are a, b"),
+        ("cat t.bcolz --cols", "a,zz/10", "the columns are a, b"),
+        ("cat t.bcolz --agg", "sum(zz)", "the columns are a, b"),
+        ("cat t.bcolz --by", "zz", "the columns are a, b"),
+        ("cat t.bcolz --agg sum(a) --cols", "a", "the columns are count, sum(a)"),
         ("cat", "t.bcolz::zz", "it has a, b"),
         ("cat", "t.bcolz@a:b", "a slice is like"),
         ("cat", "t.bcolz@[0,0]", "a slice is like"),

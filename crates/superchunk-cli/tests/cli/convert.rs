@@ -1,5 +1,7 @@
 //! `convert`.
 
+use std::path::Path;
+
 use crate::shell::{Shell, npy};
 
 #[test]
@@ -91,4 +93,89 @@ fn a_name_of_another_format_is_refused() {
     assert_eq!(shell.names(), ["data.b2frame", "data.f8"]);
     shell.run("convert data.f8 x").succeeds();
     shell.run("diff x data.f8").is("", "", 0);
+}
+
+#[test]
+fn every_output_has_its_length_and_ratio() {
+    let shell = Shell::with_frame();
+    shell.write("t.csv", b"a,b\n1,xx\n2,yy\n");
+    shell.write("a.npy", &npy(&[300, 70]));
+    let size = |path: &Path| -> u64 {
+        let mut folders = vec![path.to_owned()];
+        let mut total = 0;
+        while let Some(path) = folders.pop() {
+            match std::fs::read_dir(&path) {
+                Ok(entries) => folders.extend(entries.map(|entry| entry.unwrap().path())),
+                Err(_) => total += std::fs::metadata(&path).unwrap().len(),
+            }
+        }
+        total
+    };
+    for (line, nbytes) in [
+        ("convert data.b2frame x.b2frame -c lz4", 800_000),
+        ("convert data.b2frame x --to sparse", 800_000),
+        ("convert data.b2frame x.chunk", 800_000),
+        ("convert data.b2frame x.blp", 800_000),
+        ("convert data.b2frame x.raw", 800_000),
+        ("convert a.npy x.b2nd", 84_000),
+        ("convert a.npy x.bcolz", 84_000),
+        ("convert t.csv x.bcolz", 20),
+        ("convert t.csv x.blsk", 20),
+        ("convert t.csv x --to columns", 20),
+        ("convert t.csv x.npy", 20),
+    ] {
+        let name = line.split_whitespace().nth(2).unwrap();
+        let said = shell.run(&format!("{line} -f --json")).succeeds().json();
+        let stored = size(&shell.path(name));
+        let ratio = nbytes as f64 / stored as f64;
+        let number = |key: &str| said.get(key).unwrap().as_u64();
+        assert_eq!((number("nbytes"), number("stored")), (Some(nbytes), Some(stored)), "{line}");
+        let told = said.get("ratio").unwrap().as_f64().unwrap();
+        assert!((told - ratio).abs() < 0.001, "{line}: {told}, not {ratio}");
+        let words = shell.run(&format!("{line} -f")).succeeds().stderr;
+        let end = format!(", ratio {ratio:.2}\n");
+        assert!(words.contains(&format!(" -> {name}: ")) && words.ends_with(&end), "{words}");
+    }
+    let said = shell.run("convert data.b2frame y.raw");
+    said.is("", "data.b2frame -> y.raw: 800.0 kB -> 800.0 kB, ratio 1.00\n", 0);
+}
+
+/// What is said of data to which the filter delta was applied.
+const OF_DELTA: &str =
+    "warning: with the filter delta, C-Blosc2 and python-blosc2 read whole chunks right";
+
+#[test]
+fn the_filter_delta_comes_with_a_warning() {
+    let shell = Shell::with_frame();
+    shell.write("a.npy", &npy(&[300, 70]));
+    shell.write("lines", b"one\ntwo\n");
+    shell.run("convert data.b2frame plain.b2nd").succeeds();
+    for line in [
+        "pack a.npy -o a.b2nd --filters delta",
+        "pack a.npy -o b.b2nd --filters delta,shuffle",
+        "pack data.f8 -o d.b2frame --filters delta",
+        "pack lines --varlen -o lines.b2frame --filters delta",
+        "convert a.npy c.b2nd --filters delta",
+        "convert data.b2frame e.b2nd --filters delta",
+        "repack plain.b2nd --filters delta,shuffle",
+        // It has the filter already.
+        "convert a.b2nd f.b2nd",
+        "convert d.b2frame g.b2frame",
+        "repack a.b2nd -c lz4",
+        "convert --to columns t.csv columns --filters delta",
+    ] {
+        shell.write("t.csv", b"a,b\n1,2\n");
+        let said = shell.run(line).succeeds();
+        assert_eq!(said.stderr.matches(OF_DELTA).count(), 1, "{line}: {}", said.stderr);
+        assert_eq!(shell.run(&format!("{line} -f -q")).stderr, "", "{line}");
+    }
+    for line in [
+        "pack a.npy -o h.b2nd",
+        "convert a.b2nd i.b2nd --filters shuffle",
+        "convert d.b2frame j.b2nd",
+        "repack h.b2nd",
+    ] {
+        let said = shell.run(line).succeeds();
+        assert!(!said.stderr.contains("warning"), "{line}: {}", said.stderr);
+    }
 }

@@ -70,3 +70,21 @@ fn arrays_are_equal_in_numpy() {
         assert_eq!(shell.run(&format!("diff {name} b.npy")).code, Some(0), "{name}");
     }
 }
+
+/// Why the filter delta comes with a warning. If this fails with a newer python-blosc2, the bug is gone.
+#[test]
+fn the_peer_misreads_items_after_the_filter_delta() {
+    let shell = Shell::new();
+    shell.write("a.npy", &npy(&[400, 400]));
+    shell
+        .run("pack a.npy -o a.b2nd --filters delta,shuffle --chunks 200,200 --blocks 20,20")
+        .succeeds();
+    let script = "import blosc2, numpy\n\
+                  theirs, expected = blosc2.open('a.b2nd'), numpy.load('a.npy')\n\
+                  assert (theirs[:] == expected).all()\n\
+                  assert theirs[330, 330] != expected[330, 330]\n";
+    let mut command = Command::new(python());
+    let output = command.args(["-c", script]).current_dir(shell.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    shell.run("cat a.b2nd@330,330 --format csv").is("132330\n", "", 0);
+}

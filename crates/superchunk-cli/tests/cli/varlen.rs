@@ -251,3 +251,58 @@ fn python_reads_the_frame() {
     let output = command.args(["-c", script]).current_dir(shell.path("")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn bytes_are_left_free_after_objects_on_request() {
+    let shell = Shell::new();
+    // Noise does not shrink: 16 bytes of header, and 100 of letters.
+    let lines: String = (0..50).map(|number| format!("{number:0>100}\n")).collect();
+    shell.write("names.txt", lines.as_bytes());
+    let free = |name: &str| {
+        let info = shell.run(&format!("info --json {name}")).succeeds().json();
+        info.get("free").unwrap().as_u64().unwrap()
+    };
+    let pack = "pack names.txt --varlen -c lz4 -l 0 -o";
+    shell.run(&format!("{pack} tight.blp")).succeeds();
+    assert_eq!(free("tight.blp"), 0);
+    shell.run(&format!("{pack} roomy.blp --reserve 25")).succeeds();
+    assert_eq!(free("roomy.blp"), 50 * 29, "a quarter of 116 bytes after each of 50 objects");
+    assert_eq!(shell.read("roomy.blp").len(), shell.read("tight.blp").len() + 50 * 29);
+    let said = shell.run("info roomy.blp").succeeds();
+    assert!(said.text().contains("free       1.45 kB after objects"), "{}", said.text());
+    shell.run("diff tight.blp roomy.blp").is("", "", 0);
+    shell.run("verify roomy.blp").succeeds();
+    // What converts and writes anew leaves room if that is asked for.
+    shell.run("convert tight.blp other.blp --reserve 100 -l 0").succeeds();
+    assert_eq!(free("other.blp"), 50 * 116);
+    shell.run("repack other.blp --reserve 10 -c lz4 -l 0").succeeds();
+    assert_eq!(free("other.blp"), 50 * 12);
+    shell.run("repack other.blp -c lz4 -l 0").succeeds();
+    assert_eq!(free("other.blp"), 0);
+    // Objects are appended at the end; the room between the others stays.
+    let more = "more ".repeat(20) + "\n";
+    shell.write("more.txt", more.as_bytes());
+    shell.run("append roomy.blp more.txt").succeeds();
+    assert_eq!(free("roomy.blp"), 49 * 29);
+    assert!(unpacked(&shell, "roomy.blp").stdout == (lines + &more).as_bytes());
+}
+
+#[test]
+fn room_is_left_after_objects_of_bloscpack_files_only() {
+    let shell = with_names();
+    shell.write("data", &[7; 800]);
+    for (line, words) in [
+        ("pack data -o x.blp --reserve 10", "--reserve leaves bytes free after objects"),
+        ("convert data x.blp --reserve 10", "--reserve leaves bytes free after objects"),
+        ("pack names.txt --varlen -o x.b2frame --reserve 10", "are for Bloscpack files"),
+        ("convert names.blp x.b2frame --reserve 10", "are for Bloscpack files"),
+        ("repack names.b2frame --reserve 10", "--reserve is for Bloscpack files of objects"),
+        ("pack names.txt --varlen -o x.blp --reserve 1001", "'1001' for '--reserve <PERCENT>'"),
+    ] {
+        let said = shell.run(line);
+        assert!(said.code == Some(2) && said.stderr.contains(words), "{line}: {}", said.stderr);
+    }
+    assert!(!shell.names().iter().any(|name| name.starts_with("x.")));
+    let info = shell.run("info --json names.b2frame").succeeds().json();
+    assert!(info.get("free").is_none());
+}

@@ -24,7 +24,7 @@ pub(crate) struct Container {
     pub(crate) commands: &'static [&'static str],
 }
 
-pub(crate) static CONTAINERS: [Container; 17] = [
+pub(crate) static CONTAINERS: [Container; 19] = [
     Container {
         name: "data.b2frame",
         make: "superchunk pack ../in/data.f8 -t 8 -z 4K -c lz4 -m unit=K -o {}",
@@ -190,6 +190,18 @@ pub(crate) static CONTAINERS: [Container; 17] = [
         ],
     },
     Container {
+        name: "words.bcolz",
+        make: "cp -r ../in/words.bcolz {}",
+        peer: Some(Library::BcolzTable),
+        commands: &["append {} ../in/longer.csv --widen"],
+    },
+    Container {
+        name: "words.blsk",
+        make: "cp -r ../in/words.blsk {}",
+        peer: None,
+        commands: &["append {} ../in/longer.csv --widen"],
+    },
+    Container {
         name: "out.raw",
         make: "cp ../in/data.f8 {}",
         peer: None,
@@ -253,12 +265,15 @@ pub(crate) fn make_inputs(folder: &Path) {
     write("other.csv", csv(1000..1090).as_bytes());
     let values: String = (0..100).map(|value| format!("{value}.25\n")).collect();
     write("values.csv", format!("values\n{values}").as_bytes());
+    write("words.csv", b"number,word\n1,one\n2,two\n");
+    write("longer.csv", b"number,word\n3,three\n4,four\n");
     make_tables(folder).unwrap();
     for line in [
         "superchunk convert rows.bcolz::price rows.npy",
         "superchunk convert values.csv more.bcolz; superchunk convert more.bcolz::values more.npy",
         "superchunk convert other.csv other.bcolz; superchunk convert other.bcolz::price other.npy",
         "superchunk convert other.csv other.blsk",
+        "superchunk convert words.csv words.bcolz; superchunk convert words.csv words.blsk",
         "superchunk convert other.npy array.bcolz; superchunk convert other.npy array.blsk",
         "superchunk pack other.f8 -t 8 -z 4K -m unit=F -o other.b2frame",
         "superchunk pack other.f8 -t 8 -z 4K -m unit=F -o other.blp",

@@ -94,6 +94,25 @@ impl Pack {
         self.chunks()?.chunk_position(number)
     }
 
+    /// The bytes after the first object that belong to no object: left free, or left over.
+    pub fn free_len(&self) -> Result<u64> {
+        if !self.header.varlen {
+            return Err(Error::invalid(
+                "this file holds bytes, no objects: nothing is free between them",
+            ));
+        }
+        let data = self.data()?;
+        let Some(first) = data.chunk_position(0) else { return Ok(0) };
+        let digest = self.header.checksum.len() as u64;
+        (0..data.chunk_count()).try_fold(
+            data.stored_len()?.saturating_sub(first),
+            |free, number| {
+                let chunk = data.chunk_header(number)?.compressed_len() as u64;
+                Ok(free.saturating_sub(chunk + digest))
+            },
+        )
+    }
+
     /// Appends an object, which may be empty.
     pub fn append_object(&mut self, object: &[u8]) -> Result<()> {
         if !self.header.varlen {

@@ -33,6 +33,8 @@ pub struct PackOptions {
     pub metadata_options: MetadataOptions,
     /// Whether every chunk is one object of any length.
     pub varlen: bool,
+    /// The bytes to leave free after each object, in per cent of its chunk. 0 by default.
+    pub reserve: u32,
 }
 
 impl Default for PackOptions {
@@ -48,6 +50,7 @@ impl Default for PackOptions {
             metadata: None,
             metadata_options: MetadataOptions::default(),
             varlen: false,
+            reserve: 0,
         }
     }
 }
@@ -137,6 +140,14 @@ impl PackOptions {
         self
     }
 
+    /// The same options with this much room after each object, in per cent of its chunk: objects are
+    /// found by their positions, so that it can be used later.
+    #[must_use]
+    pub fn with_reserve(mut self, percent: u32) -> Self {
+        self.reserve = percent;
+        self
+    }
+
     /// The bytes of a chunk: whole items, as bloscpack demands of arrays.
     pub(super) fn cut(&self) -> Result<usize> {
         let item = self.compress.item_size.max(1);
@@ -153,6 +164,11 @@ impl PackOptions {
 
     /// The header of a file without chunks.
     pub(super) fn header(&self) -> Result<Header> {
+        if self.reserve > 0 && !self.varlen {
+            return Err(Error::invalid(
+                "bytes are left free after objects only: other chunks follow each other",
+            ));
+        }
         let mut header = Header::empty(if self.varlen { 4 } else { 3 }, self.checksum);
         header.offsets = self.offsets || self.varlen;
         header.varlen = self.varlen;
@@ -162,7 +178,11 @@ impl PackOptions {
     }
 
     pub(super) fn policy(&self) -> Policy {
-        Policy { slots: self.append_slots, metadata: self.metadata_options.clone() }
+        Policy {
+            slots: self.append_slots,
+            metadata: self.metadata_options.clone(),
+            reserve: if self.varlen { self.reserve } else { 0 },
+        }
     }
 
     /// How many chunks are expected.

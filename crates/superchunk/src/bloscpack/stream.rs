@@ -54,6 +54,11 @@ impl<W: Write> PackStream<W> {
         if !options.varlen {
             return Err(Error::invalid("these options are not for objects: PackOptions::objects"));
         }
+        if options.reserve > 0 {
+            return Err(Error::invalid(
+                "objects of a stream follow each other: nothing is left free",
+            ));
+        }
         Self::begin(out, options, Some(count))
     }
 

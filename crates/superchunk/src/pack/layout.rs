@@ -82,7 +82,7 @@ impl Packed {
         let metadata_options = start.meta_header.as_ref().map_or_else(Default::default, |header| {
             MetadataOptions { checksum: header.checksum, ..MetadataOptions::default() }
         });
-        let policy = Policy { slots: None, metadata: metadata_options };
+        let policy = Policy { slots: None, metadata: metadata_options, reserve: 0 };
         let mut writer =
             Writer::new(file.clone(), home, policy, plan, chunks.base, start.metadata.clone());
         let whole =
@@ -200,7 +200,7 @@ impl Packed {
         state_sizes(&mut header, sizes.iter().copied(), old.len());
         let json = writer.state.lock().unwrap_or_else(PoisonError::into_inner).json.clone();
         let plan = Plan::new(header, json.as_ref(), &writer.policy, count as u64)?;
-        let (file, from) = (writer.file.clone(), self.base);
+        let (file, from, policy) = (writer.file.clone(), self.base, writer.policy.clone());
         let slots = writer.rewrite(plan, count, |number, out| {
             let chunk = match nothing {
                 true => empty_chunk(contents.item_size)?,
@@ -208,6 +208,7 @@ impl Packed {
             };
             out.extend_from_slice(&chunk);
             self.checksum.append(&chunk, out);
+            out.resize(out.len() + policy.free_after(chunk.len()), 0);
             Ok(())
         })?;
         if nothing {
@@ -293,6 +294,8 @@ impl Layout for Packed {
         let mut digest = Vec::new();
         checksum.append(chunk, &mut digest);
         chunk.extend(digest);
+        let free = self.writer()?.policy.free_after(len);
+        chunk.resize(chunk.len() + free, 0);
         let put = self.writer().and_then(|writer| writer.put(chunk, nbytes));
         chunk.truncate(len);
         put

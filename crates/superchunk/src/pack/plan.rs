@@ -12,9 +12,17 @@ pub(crate) struct Policy {
     /// For how many more chunks; `None` for as many as are usual.
     pub(crate) slots: Option<u64>,
     pub(crate) metadata: MetadataOptions,
+    /// The bytes left free after each object, in per cent of its chunk.
+    pub(crate) reserve: u32,
 }
 
 impl Policy {
+    /// Returns the bytes left free after the chunk of an object and its digest.
+    pub(super) fn free_after(&self, chunk: usize) -> usize {
+        let free = (chunk as u64).saturating_mul(u64::from(self.reserve)).div_ceil(100);
+        usize::try_from(free).unwrap_or(usize::MAX)
+    }
+
     /// For how many chunks a file of `count` gets room beyond those. Bloscpack itself leaves room for
     /// ten times as many; an object is often smaller than ten positions.
     fn spare(&self, count: u64, varlen: bool) -> u64 {

@@ -21,7 +21,7 @@ impl StreamStart {
         count: Option<u64>,
     ) -> Result<Self> {
         header.offsets = count.is_some();
-        let policy = Policy { slots: Some(0), metadata: metadata.clone() };
+        let policy = Policy { slots: Some(0), metadata: metadata.clone(), reserve: 0 };
         let mut json = json.cloned();
         if let Some((json, count)) = json.as_mut().zip(count)
             && json.get("shape").is_some()

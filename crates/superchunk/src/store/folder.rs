@@ -9,6 +9,7 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -23,6 +24,7 @@ use super::file::{FileReader, FileWriter, Links, check_opened, check_regular, na
 use super::identity::Identity;
 use super::lock::{LockKind, LockState};
 use super::memory::check_name;
+use super::temporary::shortened;
 use super::wait::patiently;
 use super::{Dir, ReadAt, WriteAt};
 use crate::error::{Error, Result};
@@ -40,6 +42,8 @@ pub struct Folder {
     /// The permission bits of new files, if they are not to be those of any new file; shared by all
     /// folders of a container.
     model: Arc<OnceLock<u32>>,
+    /// A name in this directory that is not text, after the text that stands for it here.
+    stand_in: Option<(String, OsString)>,
 }
 
 /// What a file is opened for.
@@ -114,20 +118,24 @@ impl Folder {
         }
     }
 
-    /// The directory that holds `path`, and the name of `path` in it.
+    /// The directory that holds `path`, and the name of `path` in it. For a name that is not UTF-8
+    /// this is a text like it, which the returned folder, and no other, takes for that name.
     pub fn parent_of(path: impl AsRef<Path>) -> Result<(Self, String)> {
         let path = path.as_ref();
         let name = path
             .file_name()
             .ok_or_else(|| Error::invalid("the path does not end in a name").within(named(path)))?;
-        let name = name
-            .to_str()
-            .ok_or_else(|| Error::invalid("the name is not valid UTF-8").within(named(path)))?;
         let parent = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
-        Ok((Self::open(parent)?, name.to_owned()))
+        let mut folder = Self::open(parent)?;
+        if let Some(text) = name.to_str() {
+            return Ok((folder, text.to_owned()));
+        }
+        let text = shortened(&name.to_string_lossy()).to_owned();
+        folder.stand_in = Some((text.clone(), name.to_owned()));
+        Ok((folder, text))
     }
 
     /// Where the directory is.
@@ -139,7 +147,7 @@ impl Folder {
     /// What stands in this directory under a name; `None` if nothing does.
     pub(super) fn found(&self, name: &str) -> Result<Option<NameKind>> {
         let path = self.join(name)?;
-        match self.directory.kind(name) {
+        match self.directory.kind(self.real(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("cannot look at it", error).within(named(&path))),
             Ok(kind) => Ok(Some(kind)),
@@ -155,7 +163,7 @@ impl Folder {
     /// Makes a directory in this one that only its owner may use.
     pub(super) fn create_private_folder(&self, name: &str) -> Result<Self> {
         let path = self.join(name)?;
-        let made = self.directory.create_private_folder(name);
+        let made = self.directory.create_private_folder(self.real(name));
         made.and_then(|()| Directory::open(&path))
             .map(|directory| Self::over(path.clone(), directory, Arc::default()))
             .map_err(|error| Error::io("cannot create the directory", error).within(named(&path)))
@@ -163,7 +171,7 @@ impl Folder {
 
     /// Gives `name` here the permissions of `old` in another directory.
     pub(super) fn adopt(&self, name: &str, other: &Self, old: &str) -> Result<()> {
-        let adopted = self.directory.adopt(name, &other.directory, old);
+        let adopted = self.directory.adopt(self.real(name), &other.directory, other.real(old));
         adopted.map_err(|error| {
             Error::io("cannot set its permissions", error).within(named(&other.path.join(old)))
         })
@@ -171,7 +179,7 @@ impl Folder {
 
     /// Makes `name` here a second name of the file `old` in another directory.
     pub(super) fn link(&self, name: &str, other: &Self, old: &str) -> Result<()> {
-        let linked = self.directory.link(name, &other.directory, old);
+        let linked = self.directory.link(self.real(name), &other.directory, other.real(old));
         linked.map_err(|error| {
             Error::io("cannot link it", error).within(named(&other.path.join(old)))
         })
@@ -179,19 +187,29 @@ impl Folder {
 
     /// Moves a file or folder to another directory.
     pub(super) fn move_to(&self, from: &str, other: &Self, to: &str, how: Arrival) -> Result<()> {
-        let moved = self.directory.move_to(from, &other.directory, to, how);
+        let (old, new) = (self.real(from), other.real(to));
+        let moved = self.directory.move_to(old, &other.directory, new, how);
         moved.map_err(|error| {
             Error::io("cannot give it its name", error).within(named(&other.path.join(to)))
         })
     }
 
     fn over(path: PathBuf, directory: Directory, model: Arc<OnceLock<u32>>) -> Self {
-        Self { path, directory, lock: LockState::default(), model }
+        Self { path, directory, lock: LockState::default(), model, stand_in: None }
     }
 
-    fn join(&self, name: &str) -> Result<PathBuf> {
+    /// The path of what has a name in this directory.
+    pub(super) fn join(&self, name: &str) -> Result<PathBuf> {
         check_name(name).map_err(|error| error.within(named(&self.path)))?;
-        Ok(self.path.join(name))
+        Ok(self.path.join(self.real(name)))
+    }
+
+    /// The name that a text stands for.
+    fn real<'a>(&'a self, text: &'a str) -> &'a OsStr {
+        match &self.stand_in {
+            Some((known, name)) if known == text => name,
+            _ => OsStr::new(text),
+        }
     }
 
     /// Opens a file, which must be a regular one; `verb` says what for.
@@ -202,7 +220,7 @@ impl Folder {
         verb: &str,
     ) -> Result<(std::fs::File, PathBuf)> {
         let path = self.join(name)?;
-        let opened = self.directory.open_file(&path, name, access);
+        let opened = self.directory.open_file(&path, self.real(name), access);
         Ok((check_opened(opened, &path, Links::Refuse, verb)?, path))
     }
 
@@ -226,7 +244,7 @@ impl Folder {
     }
 
     fn kind(&self, name: &str, path: &Path) -> Result<NameKind> {
-        let kind = self.directory.kind(name);
+        let kind = self.directory.kind(self.real(name));
         kind.map_err(|error| Error::io("cannot look at it", error).within(named(path)))
     }
 
@@ -237,7 +255,7 @@ impl Folder {
     }
 
     fn child(&self, name: &str, path: PathBuf) -> Arc<dyn Dir> {
-        Arc::new(Self::over(path, self.directory.child(name), self.model.clone()))
+        Arc::new(Self::over(path, self.directory.child(self.real(name)), self.model.clone()))
     }
 
     /// Takes a lock of the directory, which is held open from then on.
@@ -283,7 +301,7 @@ impl Dir for Folder {
         };
         let (file, path) = self.open_file(name, Access::CreatePrivate, "create")?;
         set_mode(&file, *mode).map_err(|error| {
-            let _ = self.directory.remove_file(name);
+            let _ = self.directory.remove_file(self.real(name));
             Error::io("cannot set its permissions", error).within(named(&path))
         })?;
         Ok(Arc::new(FileWriter::over(file, path)))
@@ -296,18 +314,19 @@ impl Dir for Folder {
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         let (old, new) = (self.existing(from)?, self.join(to)?);
-        self.directory.rename(from, to).map_err(Self::not_renamed(&old, &new))
+        self.directory.rename(self.real(from), self.real(to)).map_err(Self::not_renamed(&old, &new))
     }
 
     fn publish(&self, from: &str, to: &str) -> Result<()> {
         let (old, new) = (self.existing(from)?, self.join(to)?);
+        let (from, to) = (self.real(from), self.real(to));
         let published = self.directory.publish(from, to, self.model.get().copied());
         published.map_err(Self::not_renamed(&old, &new))
     }
 
     fn remove(&self, name: &str) -> Result<()> {
         let path = self.existing(name)?;
-        let removed = self.directory.remove_file(name);
+        let removed = self.directory.remove_file(self.real(name));
         removed.map_err(|error| Error::io("cannot remove it", error).within(named(&path)))
     }
 
@@ -317,13 +336,13 @@ impl Dir for Folder {
 
     fn identity_of(&self, name: &str) -> Result<Option<Identity>> {
         let path = self.join(name)?;
-        let identity = self.directory.identity_of(name);
+        let identity = self.directory.identity_of(self.real(name));
         identity.map_err(|error| Error::io("cannot look at it", error).within(named(&path)))
     }
 
     fn take_as_model(&self, name: &str) -> Result<()> {
         let path = self.existing(name)?;
-        let mode = self.directory.mode_of(name);
+        let mode = self.directory.mode_of(self.real(name));
         let mode =
             mode.map_err(|error| Error::io("cannot look at it", error).within(named(&path)))?;
         self.model.get_or_init(|| mode);
@@ -337,8 +356,8 @@ impl Dir for Folder {
     fn create_folder(&self, name: &str) -> Result<Arc<dyn Dir>> {
         let path = self.join(name)?;
         let created = match self.model.get() {
-            Some(_) => self.directory.create_folder_alike(name),
-            None => self.directory.create_folder(name),
+            Some(_) => self.directory.create_folder_alike(self.real(name)),
+            None => self.directory.create_folder(self.real(name)),
         };
         created.map_err(|error| {
             Error::io("cannot create the directory", error).within(named(&path))
@@ -348,15 +367,15 @@ impl Dir for Folder {
 
     fn rename_folder(&self, from: &str, to: &str) -> Result<()> {
         let (old, new) = (self.existing_folder(from)?, self.join(to)?);
-        if self.directory.kind(to).is_ok() {
+        if self.directory.kind(self.real(to)).is_ok() {
             return Err(Error::invalid("something of that name exists").within(named(&new)));
         }
-        self.directory.rename(from, to).map_err(Self::not_renamed(&old, &new))
+        self.directory.rename(self.real(from), self.real(to)).map_err(Self::not_renamed(&old, &new))
     }
 
     fn remove_folder(&self, name: &str) -> Result<()> {
         let path = self.existing_folder(name)?;
-        let removed = self.directory.remove_folder(name);
+        let removed = self.directory.remove_folder(self.real(name));
         removed.map_err(|error| Error::io("cannot remove it", error).within(named(&path)))
     }
 

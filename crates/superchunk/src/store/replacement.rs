@@ -111,7 +111,7 @@ impl Replacement {
         if self.guard.is_none() {
             let sidecar = match self.workshop.found(&self.name)? {
                 Some(NameKind::Folder) => Sidecar::for_folder(&self.path),
-                _ => Sidecar::for_file(&self.parent.path().join(&self.name)),
+                _ => Sidecar::for_file(&self.parent.join(&self.name)?),
             };
             self.guard = Some(sidecar.exclusive()?);
         }

@@ -46,6 +46,12 @@ impl Aggregate {
         Self { measure, name: format!("{word}({column})"), column }
     }
 
+    /// The name of the column that is measured.
+    #[must_use]
+    pub fn column(&self) -> &str {
+        &self.column
+    }
+
     /// The same with another name.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {

@@ -103,7 +103,7 @@ fn report(
 ) -> Outcome {
     if context.json() {
         return Document::new("tune")
-            .with("path", input.name.as_str())
+            .with("path", input.value.clone())
             .with("objective", objective.name())
             .with("trials", list_json(front, best))
             .with_some("recommended", best.map(Trial::frame_flags))

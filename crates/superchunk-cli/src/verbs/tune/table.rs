@@ -96,7 +96,7 @@ fn report(
             ])
         });
         return Document::new("tune")
-            .with("path", rows.name.as_str())
+            .with("path", rows.value.clone())
             .with("objective", args.objective.name())
             .with("columns", listed.collect::<Vec<Value>>())
             .with_or_null("recommended", common.map(Trial::flags))

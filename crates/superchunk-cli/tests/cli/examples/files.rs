@@ -11,7 +11,7 @@ use super::source::Place;
 use crate::shell::{PROGRAM, npy_file, readings};
 
 /// Files that the examples of a place make, so that they must not be there before.
-const MADE: [(&str, &[&str]); 9] = [
+const MADE: [(&str, &[&str]); 8] = [
     (
         "README.md",
         &["readings.f8.b2frame", "cube.b2nd", "quotes.bcolz", "names.txt.b2frame", "cut.b2frame"],
@@ -21,7 +21,6 @@ const MADE: [(&str, &[&str]); 9] = [
     ("superchunk unpack --help", &["readings.f8", "quotes.csv"]),
     ("superchunk convert --help", &["b.b2frame", "cube.b2nd", "quotes.bcolz"]),
     ("superchunk blpk --help", &["readings.f8.blp"]),
-    ("docs/cli.md, Other programs as readers", &["readings.b2frame", "quotes.bcolz"]),
     ("docs/guide/bcolz-data.md", &["quotes.csv"]),
     ("docs/guide/objects.md, sentences", &["lines.txt.b2frame"]),
 ];

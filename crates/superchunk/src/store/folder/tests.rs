@@ -91,7 +91,7 @@ fn nothing_but_regular_files_is_touched_or_listed() {
     scratch.fifo("frame/fifo");
     std::os::unix::fs::symlink("../outside", scratch.path("frame/link")).unwrap();
     std::os::unix::fs::symlink("nowhere", scratch.path("frame/dangling")).unwrap();
-    let not_utf8 = std::ffi::OsStr::from_bytes(b"frame/\xff");
+    let not_utf8 = OsStr::from_bytes(b"frame/\xff");
     fs::write(scratch.path("").join(not_utf8), "").unwrap();
     folder.create("file").unwrap();
     for name in ["directory", "fifo", "link", "dangling"] {
@@ -107,6 +107,26 @@ fn nothing_but_regular_files_is_touched_or_listed() {
     folder.rename("file", "link").unwrap();
     assert_eq!(fs::read(scratch.path("outside")).unwrap(), b"secret");
     assert_eq!(folder.open("link").unwrap().len().unwrap(), 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_name_that_is_not_text_has_a_stand_in() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = Scratch::new();
+    let path = scratch.path("").join(OsStr::from_bytes(b"caf\xe9"));
+    let (folder, name) = Folder::parent_of(&path).unwrap();
+    assert_eq!(name, "caf\u{fffd}");
+    folder.create(&name).unwrap().write_at(0, b"old").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    folder.create("new").unwrap().write_at(0, b"new").unwrap();
+    folder.publish("new", &name).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(folder.found(&name).unwrap(), Some(NameKind::File));
+    // Another handle takes the text for itself.
+    assert_eq!(kind(Folder::open(scratch.path("")).unwrap().open(&name)), ErrorKind::NotFound);
+    folder.remove(&name).unwrap();
+    assert!(!path.exists());
 }
 
 #[test]

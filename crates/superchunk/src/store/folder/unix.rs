@@ -4,7 +4,7 @@
 //! Only the outermost directory is held open, and those that are locked: a table may have thousands
 //! of folders. The others are reached from there, one component after the other, links refused.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -25,7 +25,7 @@ use crate::store::temporary::temporary_name;
 pub(super) struct Directory {
     base: Arc<File>,
     /// The names of the directories from `base` to this one.
-    below: Vec<String>,
+    below: Vec<OsString>,
     /// This directory, once it was locked.
     held: OnceLock<File>,
 }
@@ -39,7 +39,7 @@ impl Directory {
     }
 
     /// A directory in this one, which is looked for when it is used.
-    pub(super) fn child(&self, name: &str) -> Self {
+    pub(super) fn child(&self, name: &OsStr) -> Self {
         let below = self.below.iter().cloned().chain([name.to_owned()]).collect();
         Self { base: self.base.clone(), below, held: OnceLock::new() }
     }
@@ -65,11 +65,11 @@ impl Directory {
         self.with(|dir| fs::fstat(dir)).map(|stat| Some(Identity::of_stat(&stat)))
     }
 
-    pub(super) fn identity_of(&self, name: &str) -> io::Result<Option<Identity>> {
+    pub(super) fn identity_of(&self, name: &OsStr) -> io::Result<Option<Identity>> {
         self.stat(name).map(|stat| Some(Identity::of_stat(&stat)))
     }
 
-    pub(super) fn open_file(&self, _path: &Path, name: &str, access: Access) -> io::Result<File> {
+    pub(super) fn open_file(&self, _path: &Path, name: &OsStr, access: Access) -> io::Result<File> {
         let never_wait = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let (flags, mode) = match access {
             Access::Read => (OFlags::RDONLY, Mode::empty()),
@@ -80,16 +80,16 @@ impl Directory {
         self.with(|dir| fs::openat(dir, name, flags | never_wait, mode)).map(File::from)
     }
 
-    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.with(|dir| fs::renameat(dir, from, dir, to))
     }
 
     /// Moves a file or folder to another directory.
     pub(super) fn move_to(
         &self,
-        from: &str,
+        from: &OsStr,
         other: &Self,
-        to: &str,
+        to: &OsStr,
         how: Arrival,
     ) -> io::Result<()> {
         self.with(|dir| other.with(|target| arrive(dir, from, target, to, how)).map_err(errno))
@@ -97,7 +97,7 @@ impl Directory {
 
     /// Gives the file or folder `name` the permissions of `old` in another directory; what is in a
     /// folder may be read by nobody who could not read all that was in the old one.
-    pub(super) fn adopt(&self, name: &str, other: &Self, old: &str) -> io::Result<()> {
+    pub(super) fn adopt(&self, name: &OsStr, other: &Self, old: &OsStr) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let new = self.with(|dir| fs::openat(dir, name, flags, Mode::empty()))?;
         let stat = other.stat(old)?;
@@ -106,21 +106,21 @@ impl Directory {
     }
 
     /// Makes `name` a second name of the file `old` in another directory.
-    pub(super) fn link(&self, name: &str, other: &Self, old: &str) -> io::Result<()> {
+    pub(super) fn link(&self, name: &OsStr, other: &Self, old: &OsStr) -> io::Result<()> {
         self.with(|dir| {
             other.with(|target| fs::linkat(target, old, dir, name, AtFlags::empty())).map_err(errno)
         })
     }
 
     /// Makes a directory that only its owner may use.
-    pub(super) fn create_private_folder(&self, name: &str) -> io::Result<()> {
+    pub(super) fn create_private_folder(&self, name: &OsStr) -> io::Result<()> {
         self.with(|dir| fs::mkdirat(dir, name, Mode::from_bits_truncate(0o700)))
     }
 
     /// Gives a file the permissions of the file `to`, or of a new one, and then its name.
-    pub(super) fn publish(&self, from: &str, to: &str, model: Option<u32>) -> io::Result<()> {
+    pub(super) fn publish(&self, from: &OsStr, to: &OsStr, model: Option<u32>) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let open = |name: &str| self.with(|dir| fs::openat(dir, name, flags, Mode::empty()));
+        let open = |name: &OsStr| self.with(|dir| fs::openat(dir, name, flags, Mode::empty()));
         let new = open(from)?;
         match self.stat(to) {
             Ok(old) if FileType::from_raw_mode(old.st_mode) == FileType::RegularFile => {
@@ -138,28 +138,28 @@ impl Directory {
 
     /// The permissions that the system gives to a new file here, by making one: the mask of the
     /// process cannot be read without changing it, and the directory may have rules of its own.
-    fn mode_of_new_file(&self, name: &str) -> io::Result<u32> {
-        let probe = temporary_name(name);
+    fn mode_of_new_file(&self, name: &OsStr) -> io::Result<u32> {
+        let probe = OsString::from(temporary_name(&name.to_string_lossy()));
         let file = self.open_file(Path::new(&probe), &probe, Access::Create)?;
         let mode = fs::fstat(&file).map(|stat| permissions::mode_of(&stat));
         self.remove_file(&probe)?;
         Ok(mode?)
     }
 
-    pub(super) fn mode_of(&self, name: &str) -> io::Result<u32> {
+    pub(super) fn mode_of(&self, name: &OsStr) -> io::Result<u32> {
         self.stat(name).map(|stat| permissions::mode_of(&stat))
     }
 
-    pub(super) fn remove_file(&self, name: &str) -> io::Result<()> {
+    pub(super) fn remove_file(&self, name: &OsStr) -> io::Result<()> {
         self.with(|dir| fs::unlinkat(dir, name, AtFlags::empty()))
     }
 
-    pub(super) fn create_folder(&self, name: &str) -> io::Result<()> {
+    pub(super) fn create_folder(&self, name: &OsStr) -> io::Result<()> {
         self.with(|dir| fs::mkdirat(dir, name, Mode::from_bits_truncate(0o777)))
     }
 
     /// Makes a directory with the permissions of this one.
-    pub(super) fn create_folder_alike(&self, name: &str) -> io::Result<()> {
+    pub(super) fn create_folder_alike(&self, name: &OsStr) -> io::Result<()> {
         self.with(|dir| fs::mkdirat(dir, name, Mode::from_bits_truncate(0o700)))?;
         self.with(|dir| {
             let mode = fs::fstat(dir)?.st_mode;
@@ -168,11 +168,11 @@ impl Directory {
         })
     }
 
-    pub(super) fn remove_folder(&self, name: &str) -> io::Result<()> {
-        self.with(|dir| remove_tree(dir, OsStr::new(name)))
+    pub(super) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        self.with(|dir| remove_tree(dir, name))
     }
 
-    pub(super) fn kind(&self, name: &str) -> io::Result<NameKind> {
+    pub(super) fn kind(&self, name: &OsStr) -> io::Result<NameKind> {
         self.stat(name).map(|stat| kind_of(FileType::from_raw_mode(stat.st_mode)))
     }
 
@@ -184,7 +184,7 @@ impl Directory {
             let Ok(name) = entry.file_name().to_str() else { continue };
             let kind = match entry.file_type() {
                 // Some file systems do not say.
-                FileType::Unknown => match self.kind(name) {
+                FileType::Unknown => match self.kind(OsStr::new(name)) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     kind => kind?,
                 },
@@ -207,7 +207,7 @@ impl Directory {
         self.with(|dir| fs::syncfs(dir))
     }
 
-    fn stat(&self, name: &str) -> io::Result<fs::Stat> {
+    fn stat(&self, name: &OsStr) -> io::Result<fs::Stat> {
         self.with(|dir| fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))
     }
 
@@ -226,7 +226,9 @@ impl Directory {
     fn reach(&self) -> io::Result<OwnedFd> {
         let mut reached = self.base.as_fd().try_clone_to_owned()?;
         for name in &self.below {
-            let open = || fs::openat(&reached, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+            let open = || {
+                fs::openat(&reached, name.as_os_str(), DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+            };
             reached = retry_on_intr(open)
                 .map_err(|error| if error == Errno::LOOP { Errno::NOTDIR } else { error })?;
         }
@@ -242,9 +244,9 @@ fn errno(error: io::Error) -> Errno {
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn arrive(
     dir: BorrowedFd<'_>,
-    from: &str,
+    from: &OsStr,
     target: BorrowedFd<'_>,
-    to: &str,
+    to: &OsStr,
     how: Arrival,
 ) -> Result<(), Errno> {
     use rustix::fs::RenameFlags;
@@ -267,9 +269,9 @@ use arrive_in_steps as arrive;
 /// Renames where the system, or its file system, neither exchanges names nor refuses taken ones.
 fn arrive_in_steps(
     dir: BorrowedFd<'_>,
-    from: &str,
+    from: &OsStr,
     target: BorrowedFd<'_>,
-    to: &str,
+    to: &OsStr,
     how: Arrival,
 ) -> Result<(), Errno> {
     match how {
@@ -278,13 +280,13 @@ fn arrive_in_steps(
         }
         Arrival::New | Arrival::Over => fs::renameat(dir, from, target, to),
         Arrival::Exchange => {
-            let aside = temporary_name(to);
-            fs::renameat(target, to, dir, &aside)?;
+            let aside = temporary_name(&to.to_string_lossy());
+            fs::renameat(target, to, dir, aside.as_str())?;
             if let Err(error) = fs::renameat(dir, from, target, to) {
-                fs::renameat(dir, &aside, target, to)?;
+                fs::renameat(dir, aside.as_str(), target, to)?;
                 return Err(error);
             }
-            fs::renameat(dir, &aside, dir, from)
+            fs::renameat(dir, aside.as_str(), dir, from)
         }
     }
 }

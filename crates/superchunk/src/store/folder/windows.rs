@@ -1,5 +1,6 @@
 //! A directory by its path, which is all that Windows has.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
@@ -21,7 +22,7 @@ impl Directory {
         }
     }
 
-    pub(super) fn child(&self, name: &str) -> Self {
+    pub(super) fn child(&self, name: &OsStr) -> Self {
         Self(self.0.join(name))
     }
 
@@ -38,11 +39,11 @@ impl Directory {
         Ok(None)
     }
 
-    pub(super) fn identity_of(&self, _name: &str) -> io::Result<Option<Identity>> {
+    pub(super) fn identity_of(&self, _name: &OsStr) -> io::Result<Option<Identity>> {
         Ok(None)
     }
 
-    pub(super) fn open_file(&self, path: &Path, _name: &str, access: Access) -> io::Result<File> {
+    pub(super) fn open_file(&self, path: &Path, _name: &OsStr, access: Access) -> io::Result<File> {
         let mut options = match access {
             Access::Read => OpenOptions::new().read(true).clone(),
             Access::Edit => writing(),
@@ -51,15 +52,15 @@ impl Directory {
         options.custom_flags(flags_of(Links::Refuse)).open(path)
     }
 
-    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), self.0.join(to))
     }
 
     pub(super) fn move_to(
         &self,
-        from: &str,
+        from: &OsStr,
         other: &Self,
-        to: &str,
+        to: &OsStr,
         how: Arrival,
     ) -> io::Result<()> {
         let (from, to) = (self.0.join(from), other.0.join(to));
@@ -81,43 +82,43 @@ impl Directory {
     }
 
     /// Permissions come from the directory.
-    pub(super) fn adopt(&self, _name: &str, _other: &Self, _old: &str) -> io::Result<()> {
+    pub(super) fn adopt(&self, _name: &OsStr, _other: &Self, _old: &OsStr) -> io::Result<()> {
         Ok(())
     }
 
-    pub(super) fn link(&self, name: &str, other: &Self, old: &str) -> io::Result<()> {
+    pub(super) fn link(&self, name: &OsStr, other: &Self, old: &OsStr) -> io::Result<()> {
         fs::hard_link(other.0.join(old), self.0.join(name))
     }
 
-    pub(super) fn create_private_folder(&self, name: &str) -> io::Result<()> {
+    pub(super) fn create_private_folder(&self, name: &OsStr) -> io::Result<()> {
         self.create_folder(name)
     }
 
-    pub(super) fn publish(&self, from: &str, to: &str, _model: Option<u32>) -> io::Result<()> {
+    pub(super) fn publish(&self, from: &OsStr, to: &OsStr, _model: Option<u32>) -> io::Result<()> {
         self.rename(from, to)
     }
 
-    pub(super) fn mode_of(&self, _name: &str) -> io::Result<u32> {
+    pub(super) fn mode_of(&self, _name: &OsStr) -> io::Result<u32> {
         Ok(0)
     }
 
-    pub(super) fn remove_file(&self, name: &str) -> io::Result<()> {
+    pub(super) fn remove_file(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
     }
 
-    pub(super) fn create_folder(&self, name: &str) -> io::Result<()> {
+    pub(super) fn create_folder(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.0.join(name))
     }
 
-    pub(super) fn create_folder_alike(&self, name: &str) -> io::Result<()> {
+    pub(super) fn create_folder_alike(&self, name: &OsStr) -> io::Result<()> {
         self.create_folder(name)
     }
 
-    pub(super) fn remove_folder(&self, name: &str) -> io::Result<()> {
+    pub(super) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_dir_all(self.0.join(name))
     }
 
-    pub(super) fn kind(&self, name: &str) -> io::Result<NameKind> {
+    pub(super) fn kind(&self, name: &OsStr) -> io::Result<NameKind> {
         self.0.join(name).symlink_metadata().map(|found| kind_of(found.file_type()))
     }
 
