@@ -18,7 +18,7 @@ const MADE: [(&str, &[&str]); 8] = [
     ),
     ("superchunk --help", &["readings.f8.b2frame"]),
     ("superchunk pack --help", &["big.b2frame"]),
-    ("superchunk unpack --help", &["readings.f8", "quotes.csv"]),
+    ("superchunk unpack --help", &["readings.f8", "quotes.csv", "close.npy"]),
     ("superchunk convert --help", &["b.b2frame", "cube.b2nd", "quotes.bcolz"]),
     ("superchunk blpk --help", &["readings.f8.blp"]),
     ("docs/guide/bcolz-data.md", &["quotes.csv"]),
