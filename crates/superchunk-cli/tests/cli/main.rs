@@ -27,6 +27,7 @@ mod pack;
 mod peers;
 mod pipes;
 mod repack;
+mod replacing;
 mod salvage;
 mod shell;
 mod table_changes;
