@@ -34,7 +34,7 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
     let columns = sink.columns();
     let location = Location::whole(Some(Path::new(input).to_owned()));
     if let Some(rows) = Rows::open(&location, context)? {
-        return append_rows(sink, columns, &rows);
+        return append_rows(sink, columns, &rows, context);
     }
     let path = Path::new(input);
     let mut records = Records::open(path, TextForm::of_name(path))?;
@@ -54,7 +54,7 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
     records_batches(&mut records, &schema.columns, &order, batch, &mut put).map(drop)
 }
 
-fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows) -> Outcome {
+fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows, context: &Context) -> Outcome {
     let known = rows.typed_columns();
     for column in &columns {
         let found = known.iter().find(|found| found.name == column.name);
@@ -65,6 +65,7 @@ fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows) -> Outcome {
             return Err(Failure::usage(words));
         }
     }
+    rows.check_expansion(&columns, rows.rows(), context)?;
     let schema = Schema { columns, rows: rows.rows(), is_array: false, attributes: Vec::new() };
     each_batch(&*rows.source(), &schema, &mut |parts, first| {
         sink.put(&schema.columns, parts, first)

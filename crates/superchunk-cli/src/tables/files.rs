@@ -28,6 +28,7 @@ impl FileSource {
     /// The array of a file. A structure gives a column for each of its fields; tells whether it is one.
     pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<(Self, bool)> {
         let input = Input::open(location, context)?;
+        input.check_expansion(context)?;
         let Content::Array(array) = input.content else {
             return Err(Failure::usage(format!("`{}` is no array", location.name()))
                 .with_help("tables are made of tables, arrays, CSV and JSON-lines"));
@@ -46,6 +47,7 @@ impl FileSource {
         for name in &names {
             let path = manifest::place(folder, name);
             let input = Input::open(&Location::whole(Some(path.clone())), context)?;
+            input.check_expansion(context)?;
             let Content::Array(array) = input.content else {
                 return Err(Failure::usage(format!("`{}` is no array", path.display())));
             };

@@ -26,7 +26,7 @@ pub(crate) use sink::Sink;
 pub(crate) use totals::{Totals, show_totals};
 pub(crate) use view::ColumnView;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use superchunk::detect::{self, Detected, Format};
 use superchunk::table::{Column, Source};
@@ -36,6 +36,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::location::Location;
 use crate::span::Span;
+use crate::verbs::pack::size_of_path;
 use array::ArraySource;
 use objects::Objects;
 
@@ -45,6 +46,7 @@ pub(crate) struct Rows {
     pub(crate) name: String,
     /// What it was recognised as.
     pub(crate) detected: Detected,
+    path: PathBuf,
     kept: Kept,
     columns: Vec<Column>,
     /// Whether one column of a table is meant.
@@ -75,7 +77,7 @@ impl Rows {
         };
         let columns = kept.source().columns().to_vec();
         let name = path.display().to_string();
-        let rows = Self { name, detected, kept, columns, is_picked: false };
+        let rows = Self { name, detected, path: path.clone(), kept, columns, is_picked: false };
         rows.only(location.inner.as_deref()).map(Some)
     }
 
@@ -102,6 +104,17 @@ impl Rows {
             Kept::BlskTable(table) => table.len(),
             Kept::BlskArray(array) => array.len(),
         }
+    }
+
+    /// Refuses to decode columns if this many of their rows are out of proportion to what is stored.
+    fn check_expansion<'c>(
+        &self,
+        columns: impl IntoIterator<Item = &'c Column>,
+        rows: u64,
+        context: &Context,
+    ) -> Outcome {
+        let len = len_of(columns, rows);
+        context.check_output(&self.name, len, size_of_path(&self.path))
     }
 
     /// The columns that are meant. Those of [objects](Rows::objects) have no type that means something.
@@ -168,6 +181,12 @@ impl Kept {
             Self::BlskArray(array) => Box::new(ArraySource::of_blsk(array)),
         }
     }
+}
+
+/// The bytes of this many rows of some columns.
+fn len_of<'c>(columns: impl IntoIterator<Item = &'c Column>, rows: u64) -> u64 {
+    let row: u64 = columns.into_iter().map(|column| column.row_size() as u64).sum();
+    row.saturating_mul(rows)
 }
 
 /// The rows that a slice means; all without one.
