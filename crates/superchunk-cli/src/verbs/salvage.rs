@@ -10,7 +10,7 @@ use superchunk::detect::{self, Format};
 use superchunk::frame::Kind;
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
 use superchunk::store::{FileReader, Folder, ReadAt};
-use superchunk::verify;
+use superchunk::verify::{self, Verdict};
 use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
 
 use crate::context::Context;
@@ -63,14 +63,18 @@ pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     if report.is_whole() { Ok(()) } else { Err(Failure::Quiet(Exit::Corrupt)) }
 }
 
-/// Makes sure that what was saved is whole in itself.
+/// Makes sure that what was saved is whole in itself, all of it.
 fn check(saved: &Path, context: &Context) -> Outcome {
     let options = verify::Options::new().with_open(context.open_options());
     let report = verify::path(saved, &options, &mut |_, _| {})?;
-    match report.corrupt().next() {
-        None => Ok(()),
-        Some(finding) => Err(Error::corrupt(finding.words.clone()).within("what was saved").into()),
-    }
+    let unchecked = report.findings.iter().find(|found| found.verdict == Verdict::Unchecked);
+    let error = match (report.corrupt().next(), unchecked) {
+        (None, None) => return Ok(()),
+        (Some(finding), _) => Error::corrupt(finding.words.clone()),
+        // Chunks of unknown codecs are not kept: only a limit is left.
+        (None, Some(finding)) => Error::limit(finding.words.clone()),
+    };
+    Err(error.within("what was saved").into())
 }
 
 /// The exit code of damage means that something was saved: this is for when nothing was.
