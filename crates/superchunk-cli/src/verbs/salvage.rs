@@ -56,7 +56,7 @@ pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     });
     let (report, bytes) = saved.map_err(nothing_saved)?;
     if context.json() {
-        document(args, &report, bytes).print()?;
+        document(args, &report, bytes)?;
     } else {
         tell(args, &report, context)?;
     }
@@ -178,34 +178,18 @@ fn all<'r>(report: &'r Report, path: &str) -> Vec<(String, &'r Report)> {
     reports
 }
 
-fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Document {
-    let piece = |column: &str, piece: &Piece| {
-        object([
-            ("column", column.into()),
-            ("chunk", (piece.chunk as u64).into()),
-            ("source", piece.source.to_string().as_str().into()),
-            ("bytes", (piece.len as u64).into()),
-            ("certainty", piece.certainty.to_string().as_str().into()),
-        ])
-    };
-    let hole = |column: &str, hole: &Hole| {
-        let chunk = hole.chunk.map_or(Value::Nil, |chunk| (chunk as u64).into());
-        let source = hole.source.to_string();
-        let (source, reason) = (source.as_str().into(), hole.reason.as_str().into());
-        object([
-            ("column", column.into()),
-            ("chunk", chunk),
-            ("source", source),
-            ("reason", reason),
-        ])
-    };
+/// Prints the report as a document.
+fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Outcome {
     let reports = all(report, "");
-    let (mut pieces, mut holes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, report) in &reports {
-        pieces.extend(report.pieces.iter().map(|found| piece(column, found)));
-        holes.extend(report.holes.iter().map(|lost| hole(column, lost)));
-        notes.extend(report.notes.iter().map(|note| said_of(column, note)));
-    }
+    let notes = reports
+        .iter()
+        .flat_map(|(column, part)| part.notes.iter().map(move |note| said_of(column, note)));
+    let mut pieces = reports
+        .iter()
+        .flat_map(|(column, part)| part.pieces.iter().map(|piece| Ok(piece_value(column, piece))));
+    let mut holes = reports
+        .iter()
+        .flat_map(|(column, part)| part.holes.iter().map(|hole| Ok(hole_value(column, hole))));
     Document::new("salvage")
         .with("path", args.input.display().to_string())
         .with("output", args.output.display().to_string())
@@ -214,10 +198,28 @@ fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Document {
         .with("sealed", report.sealed)
         .with("order", report.order.to_string())
         .with("bytes", bytes)
-        .with("pieces", pieces)
-        .with("holes", holes)
         .with("superseded", reports.iter().map(|(_, part)| part.superseded as u64).sum::<u64>())
         .with("notes", output::texts(notes))
+        .print_lists([("pieces", &mut pieces), ("holes", &mut holes)])
+}
+
+fn piece_value(column: &str, piece: &Piece) -> Value {
+    object([
+        ("column", column.into()),
+        ("chunk", (piece.chunk as u64).into()),
+        ("source", piece.source.to_string().as_str().into()),
+        ("bytes", (piece.len as u64).into()),
+        ("certainty", piece.certainty.to_string().as_str().into()),
+    ])
+}
+
+fn hole_value(column: &str, hole: &Hole) -> Value {
+    object([
+        ("column", column.into()),
+        ("chunk", hole.chunk.map_or(Value::Nil, |chunk| (chunk as u64).into())),
+        ("source", hole.source.to_string().as_str().into()),
+        ("reason", hole.reason.as_str().into()),
+    ])
 }
 
 fn said_of(column: &str, note: &str) -> String {

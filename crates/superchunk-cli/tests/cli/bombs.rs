@@ -170,21 +170,51 @@ fn salvage_keeps_to_the_memory_and_waits_for_no_pipe() {
     assert!(!shell.path("out").exists());
 }
 
-#[test]
+/// A frame of a million chunks, whose index has 8 MB and is held a few times while it is read.
 #[cfg(target_os = "linux")]
-fn a_list_of_a_million_chunks_takes_little_memory() {
+fn with_many_chunks() -> Shell {
     let shell = Shell::new();
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(16);
     let mut frame = SuperChunk::create(shell.path("many.b2frame"), &options).unwrap();
     frame.fill(Fill::Zeros, 16 * 1_000_000).unwrap();
     frame.close().unwrap();
+    shell
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_list_of_a_million_chunks_takes_little_memory() {
+    let shell = with_many_chunks();
     for line in ["info many.b2frame --chunks", "inspect many.b2frame index"] {
         for json in ["", " --json"] {
-            // The index itself has 8 MB, and is held a few times while it is read.
             let said = shell.sh(&format!(
                 "(ulimit -v 204800; superchunk -T 1 {line}{json} | tail -c 200 | wc -c)"
             ));
             assert_eq!((said.text().trim(), said.stderr.as_str()), ("200", ""), "{line}{json}");
         }
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_million_chunks_are_verified_and_salvaged_in_little_memory() {
+    let shell = with_many_chunks();
+    // The report of a salvage has an entry for each chunk.
+    for (line, most) in
+        [("verify many.b2frame", 204_800), ("salvage many.b2frame -fo out", 409_600)]
+    {
+        for json in ["", " --json"] {
+            let said =
+                shell.sh(&format!("(ulimit -v {most}; superchunk -T 1 {line}{json} > said)"));
+            assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{line}{json}");
+            let said = shell.read("said");
+            let count = b"1000000";
+            let is_counted = said.windows(count.len()).any(|found| found == count);
+            let lists_last = said.ends_with(b"\"certainty\": \"verified\"}], \"holes\": []}\n");
+            assert!(is_counted || lists_last, "{line}{json}");
+        }
+    }
+    shell.run("verify out").succeeds();
+    let said = shell.run("salvage many.b2frame -o none --limit-mem 32M");
+    assert_eq!(said.code, Some(6), "{}", said.stderr);
 }
