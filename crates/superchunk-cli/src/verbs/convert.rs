@@ -358,7 +358,7 @@ fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {
 fn to_chunk(input: &Input, args: &ConvertArgs, target: &Target, context: &Context) -> Outcome {
     let lone = input.frame().filter(|frame| frame.chunk_count() == 1);
     let bytes = match lone.filter(|_| !args.encoding.changes_chunks()) {
-        Some(frame) => frame.compressed_chunk(0)?,
+        Some(frame) => chunk::without_marks(&frame.compressed_chunk(0)?).into_owned(),
         None => {
             let base = match input.frame() {
                 Some(frame) => frame.frame_options(),

@@ -22,6 +22,7 @@ mod info;
 mod inspect;
 mod ls;
 mod manual;
+mod marks;
 mod memory;
 mod pack;
 mod peers;
