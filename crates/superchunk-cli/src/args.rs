@@ -68,7 +68,7 @@ pub(crate) struct Global {
     /// The most memory that a chunk or the metadata may take
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_mem: Option<u64>,
-    /// Maximum output of unpack, convert and diff [default: 1 GiB or 10,000 times the input]
+    /// Most bytes that a command may decode to [default: 1 GiB or 10,000 times the input]
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_output: Option<u64>,
     /// Seconds to wait for another writer

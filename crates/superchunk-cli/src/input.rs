@@ -196,6 +196,7 @@ impl Input {
                 let sides = array.shape_of(Some(slice))?;
                 sides.into_iter().fold(size, u64::saturating_mul)
             }
+            (Content::Objects(list), slice) => list.len_of(list.span(slice.as_deref())?.count())?,
             (_, Some(slice)) => Span::parse(slice, self.len() / size)?.count().saturating_mul(size),
         })
     }
@@ -217,7 +218,12 @@ impl Input {
 
     /// Refuses to decode, all or the slice, what is out of proportion to what is stored.
     pub(crate) fn check_expansion(&self, context: &Context) -> Outcome {
-        context.check_output(&self.name, self.selected_len()?, size_of_path(&self.path))
+        self.check_expansion_to(self.selected_len()?, context)
+    }
+
+    /// Refuses to decode this many bytes if they are out of proportion to what is stored.
+    pub(crate) fn check_expansion_to(&self, len: u64, context: &Context) -> Outcome {
+        context.check_output(&self.name, len, size_of_path(&self.path))
     }
 
     /// How items are to be printed, if the data tells.

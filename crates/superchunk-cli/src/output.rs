@@ -121,18 +121,29 @@ impl Document {
     pub(crate) fn print_list(
         self,
         key: &str,
-        items: impl Iterator<Item = Outcome<Value>>,
+        mut items: impl Iterator<Item = Outcome<Value>>,
+    ) -> Outcome {
+        self.print_lists([(key, &mut items)])
+    }
+
+    /// The same with several such keys.
+    pub(crate) fn print_lists<const N: usize>(
+        self,
+        lists: [(&str, &mut dyn Iterator<Item = Outcome<Value>>); N],
     ) -> Outcome {
         let mut out = text();
         let start = Value::Map(self.0).to_json();
         let mut put = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::stdout);
         put(start.strip_suffix('}').unwrap_or(&start))?;
-        put(&format!(", {}: [", Value::from(key).to_json()))?;
-        for (number, item) in items.enumerate() {
-            put(if number == 0 { "" } else { ", " })?;
-            put(&item?.to_json())?;
+        for (key, items) in lists {
+            put(&format!(", {}: [", Value::from(key).to_json()))?;
+            for (number, item) in items.enumerate() {
+                put(if number == 0 { "" } else { ", " })?;
+                put(&item?.to_json())?;
+            }
+            put("]")?;
         }
-        put("]}\n")?;
+        put("}\n")?;
         out.flush().map_err(Failure::stdout)
     }
 

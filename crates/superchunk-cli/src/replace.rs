@@ -16,6 +16,7 @@ use superchunk::{Error, ErrorKind};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
+use crate::tables;
 
 /// What a command is going to replace, locked.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl Claim {
 }
 
 /// Makes a new file or folder at `target`: `make` gets the path to make it at. Only with `force`
-/// may there be one already.
+/// may there be one already; of folders only those that are empty or hold a container.
 pub(crate) fn replace<T>(
     target: &Path,
     force: bool,
@@ -163,13 +164,27 @@ fn create_private_folder(path: &Path) -> io::Result<()> {
     return fs::create_dir(path);
 }
 
-/// Refuses to overwrite without `force`.
+/// Refuses to overwrite without `force`, and with it to overwrite a folder of unknown content.
 fn check(target: &Path, force: bool) -> Outcome {
-    if force || target.symlink_metadata().is_err() {
+    let name = target.display();
+    let (message, help) = if target.symlink_metadata().is_err() {
         return Ok(());
-    }
-    let message = format!("`{}` exists already", target.display());
-    Err(Failure::said(Exit::Busy, message).with_help("overwrite it with -f, or choose another -o"))
+    } else if !force {
+        (format!("`{name}` exists already"), "overwrite it with -f, or choose another -o")
+    } else if !target.is_dir() || is_replaceable(target) {
+        // Pipes, sockets and devices are refused when they are to be locked.
+        return Ok(());
+    } else {
+        let message = format!("`{name}` is a folder with other files than those of a container");
+        (message, "-f does not replace it: choose another -o, or remove it first")
+    };
+    Err(Failure::said(Exit::Busy, message).with_help(help))
+}
+
+/// Whether a folder is empty or a container.
+fn is_replaceable(folder: &Path) -> bool {
+    let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    detect::path(folder).is_ok() || tables::are_columns(folder) || is_empty()
 }
 
 /// A sync that fails while the new one is made leaves the old one in its place.

@@ -17,6 +17,8 @@ const STARTS: usize = 32;
 /// The marks of one block.
 #[derive(Clone, Debug)]
 pub struct BlockMarks {
+    /// The number of the block.
+    pub block: usize,
     /// All of them, the check included.
     pub all: Range<usize>,
     /// Where each number that says where something begins stands: an entry of 3 bytes whose low
@@ -37,13 +39,14 @@ pub fn marks_of(chunk: &[u8], item_size: usize, is_zlib: bool) -> Vec<BlockMarks
         let is_whole = (block + 1) * size <= nbytes;
         let streams = if is_split && is_whole { item_size } else { 1 };
         let end = starts.get(block + 1).copied().unwrap_or(chunk.len());
-        found.extend(block_marks(chunk, *start..end, streams, is_zlib));
+        found.extend(block_marks(chunk, block, *start..end, streams, is_zlib));
     }
     found
 }
 
 fn block_marks(
     chunk: &[u8],
+    number: usize,
     block: Range<usize>,
     streams: usize,
     is_zlib: bool,
@@ -64,8 +67,8 @@ fn block_marks(
     let flags = chunk.get(at..at + streams.div_ceil(8))?;
     at += flags.len();
     let mut entries = Vec::new();
-    for (number, len) in lens.iter().enumerate() {
-        if flags.get(number / 8)? >> (number % 8) & 1 == 0 {
+    for (stream, len) in lens.iter().enumerate() {
+        if flags.get(stream / 8)? >> (stream % 8) & 1 == 0 {
             continue;
         }
         if is_zlib {
@@ -78,21 +81,19 @@ fn block_marks(
         entries.extend((0..marks).map(|mark| (at + MARK * mark, bits)));
         at += MARK * marks;
     }
-    Some(BlockMarks { all, entries })
+    Some(BlockMarks { block: number, all, entries })
 }
 
-/// Makes one mark of a block false, with a right check, and returns whether there was one to
-/// change. What marks nothing is left as it is.
-pub fn falsify(chunk: &mut [u8], marks: &BlockMarks, rng: &mut Rng) -> bool {
+/// Makes one mark of a block false, with a right check. Returns the places in the output that it
+/// named before and names now, or nothing if there was no mark to change.
+pub fn falsify(chunk: &mut [u8], marks: &BlockMarks, rng: &mut Rng) -> Option<[usize; 2]> {
     let is_mark = |(at, bits): &&(usize, u32)| {
         let none = (1u32 << bits) - 1;
         *bits == 0 || number(chunk, *at).is_some_and(|mark| mark & none != none)
     };
     let places: Vec<(usize, u32)> = marks.entries.iter().filter(is_mark).copied().collect();
-    let Some((at, bits)) = places.get(rng.index(places.len().max(1))).copied() else {
-        return false;
-    };
-    let Some(old) = number(chunk, at) else { return false };
+    let (at, bits) = places.get(rng.index(places.len().max(1))).copied()?;
+    let old = number(chunk, at)?;
     let none = (1u32 << bits) - 1;
     let new = loop {
         let new = match rng.index(3) {
@@ -113,7 +114,7 @@ pub fn falsify(chunk: &mut [u8], marks: &BlockMarks, rng: &mut Rng) -> bool {
     if let Some(check) = chunk.get_mut(marks.all.end - CHECK..marks.all.end) {
         check.copy_from_slice(&hash.to_le_bytes()[..CHECK]);
     }
-    true
+    Some([old, new].map(|mark| usize::try_from(mark >> bits).unwrap_or(usize::MAX)))
 }
 
 fn number(chunk: &[u8], at: usize) -> Option<u32> {

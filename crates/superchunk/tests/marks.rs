@@ -1,13 +1,25 @@
 //! Marks behind the streams of a block: items are found by them, and nobody else is disturbed.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking"
+)]
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use superchunk::chunk::{self, Decoder, Encoder, Header};
+use superchunk::salvage;
+use superchunk::store::Bytes;
+use superchunk::verify::{self, Level};
 use superchunk::{
-    Codec, CompressOptions, ErrorKind, Executor, Filter, FrameOptions, OpenOptions, SuperChunk,
+    Codec, CompressOptions, DType, Error, ErrorKind, Executor, Filter, FrameOptions, Limits,
+    NdArray, NdOptions, OpenOptions, SuperChunk,
 };
 use superchunk_testkit::datasets;
-use superchunk_testkit::marks;
+use superchunk_testkit::marks::{self, BlockMarks};
 use superchunk_testkit::peers::{Peer, PeerKind};
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::scratch::Scratch;
@@ -40,7 +52,7 @@ fn marked() -> Vec<(String, usize, Vec<u8>, CompressOptions)> {
 }
 
 /// Where the marks of the blocks are: what follows the streams of each.
-fn marks_of(packed: &[u8], item_size: usize) -> Vec<std::ops::Range<usize>> {
+fn marks_of(packed: &[u8], item_size: usize) -> Vec<Range<usize>> {
     let is_zlib = Header::parse(packed).unwrap().codec() == Some(Codec::Zlib);
     let blocks = marks::marks_of(packed, item_size, is_zlib).into_iter();
     blocks.map(|block| block.all).collect()
@@ -80,11 +92,11 @@ fn marks_take_little_and_change_nothing_else() {
         let without = chunk::compress(&bytes, &options.clone().with_marks(false)).unwrap();
         let with = chunk::compress(&bytes, &options).unwrap();
         let marks = if with.len() < LEN { marks_of(&with, item_size) } else { Vec::new() };
-        let taken: usize = marks.iter().map(std::ops::Range::len).sum();
+        let taken: usize = marks.iter().map(Range::len).sum();
         assert_eq!(with.len(), without.len() + taken, "{name}");
         // Blocks inside of Zlib streams are named, too.
         assert!(taken <= without.len() / 200, "{name}: {taken} of {}", without.len());
-        let streams = |packed: &[u8], marks: &[std::ops::Range<usize>]| {
+        let streams = |packed: &[u8], marks: &[Range<usize>]| {
             let count = Header::parse(packed).unwrap().block_count();
             let mut at = 32 + 4 * count;
             let mut kept = Vec::new();
@@ -189,46 +201,151 @@ fn the_real_libraries_pass_over_marks() {
     }
 }
 
+/// A chunk with marks, and what it was made of.
+struct Subject {
+    name: String,
+    item_size: usize,
+    bytes: Vec<u8>,
+    options: CompressOptions,
+    packed: Vec<u8>,
+    blocks: Vec<BlockMarks>,
+}
+
+/// Chunks that have marks, of the first `len` bytes of each dataset.
+fn subjects(len: usize) -> Vec<Subject> {
+    let subject = |(name, item_size, mut bytes, options): (_, usize, Vec<u8>, CompressOptions)| {
+        bytes.truncate(len);
+        let packed = chunk::compress(&bytes, &options).unwrap();
+        let is_zlib = options.codec == Codec::Zlib;
+        let is_raw = packed.len() >= bytes.len();
+        let blocks = if is_raw { vec![] } else { marks::marks_of(&packed, item_size, is_zlib) };
+        Subject { name, item_size, bytes, options, packed, blocks }
+    };
+    marked().into_iter().map(subject).filter(|subject| !subject.blocks.is_empty()).collect()
+}
+
+impl Subject {
+    /// The items around a place in the output of a block: its streams are the block itself, or the
+    /// planes of its items.
+    fn items_near(&self, block: usize, place: usize) -> [Range<usize>; 2] {
+        let size = Header::parse(&self.packed).unwrap().block_size().unwrap();
+        let (count, start) = (self.bytes.len() / self.item_size, block * size / self.item_size);
+        let nearby = [place, place / self.item_size].map(|item| start.saturating_add(item));
+        nearby.map(|item| item.saturating_sub(4)..item.saturating_add(5).min(count))
+    }
+
+    fn item_bytes(&self, item: usize) -> &[u8] {
+        &self.bytes[item * self.item_size..(item + 1) * self.item_size]
+    }
+}
+
 #[test]
 fn every_false_mark_is_found_and_by_default_none_is_believed() {
     let (mut rng, mut false_marks, mut deceived) = (Rng::new(9), 0, 0);
-    let subjects: Vec<_> = marked()
-        .into_iter()
-        .filter_map(|(name, item_size, bytes, options)| {
-            let packed = chunk::compress(&bytes, &options).unwrap();
-            if packed.len() >= LEN {
-                return None;
-            }
-            let is_zlib = options.codec == Codec::Zlib;
-            let blocks = marks::marks_of(&packed, item_size, is_zlib);
-            trusting().check_marks(&packed).unwrap();
-            (!blocks.is_empty()).then_some((name, item_size, bytes, packed, blocks))
-        })
-        .collect();
+    let subjects = subjects(LEN / 4);
     assert!(subjects.len() > 30, "{}", subjects.len());
     let mut decoders = (Decoder::new(), trusting());
+    for subject in &subjects {
+        decoders.1.check_marks(&subject.packed).unwrap();
+    }
     while false_marks < 10_000 {
-        for (name, item_size, bytes, packed, blocks) in &subjects {
-            let mut packed = packed.clone();
-            let number = rng.index(blocks.len());
-            if !marks::falsify(&mut packed, &blocks[number], &mut rng) {
-                continue;
-            }
+        for subject in &subjects {
+            let (mut packed, name) = (subject.packed.clone(), &subject.name);
+            let marks = &subject.blocks[rng.index(subject.blocks.len())];
+            let Some(places) = marks::falsify(&mut packed, marks, &mut rng) else { continue };
             false_marks += 1;
             let error = decoders.1.check_marks(&packed).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}");
-            // Most items of the block are found by other marks, or by none.
-            let item = rng.index(bytes.len() / item_size);
-            let expected = &bytes[item * item_size..(item + 1) * item_size];
-            let mut found = vec![0; *item_size];
-            decoders.0.read_items(&packed, item..item + 1, &mut found).unwrap();
-            assert!(found == expected, "{name}: item {item} differs from the whole chunk");
-            let read = decoders.1.read_items(&packed, item..item + 1, &mut found);
-            deceived += usize::from(read.is_ok() && found != expected);
+            let near = places.iter().flat_map(|at| subject.items_near(marks.block, *at));
+            let mut is_deceived = false;
+            for item in near.flatten() {
+                let expected = subject.item_bytes(item);
+                let mut found = vec![0; subject.item_size];
+                decoders.0.read_items(&packed, item..item + 1, &mut found).unwrap();
+                assert!(found == expected, "{name}: item {item} differs from the whole chunk");
+                let read = decoders.1.read_items(&packed, item..item + 1, &mut found);
+                is_deceived |= read.is_ok() && found != expected;
+            }
+            deceived += usize::from(is_deceived);
         }
     }
     // What this is about: a reader that believes marks can be deceived.
-    assert!(deceived > 0);
+    assert!(deceived > 100, "{deceived}");
+}
+
+#[test]
+fn verify_reports_every_chunk_of_a_frame_that_has_a_false_mark() {
+    const CHUNKS: usize = 10;
+    const SMALL: usize = LEN / 8;
+    let (mut rng, mut false_marks) = (Rng::new(10), 0);
+    let subjects = subjects(SMALL);
+    assert!(subjects.len() > 20, "{}", subjects.len());
+    let decode = verify::Options::new().with_level(Level::Decode);
+    let rounds = 10_000usize.div_ceil(CHUNKS * subjects.len()) + 1;
+    for Subject { name, bytes, options, packed, blocks, .. } in &subjects {
+        let options = FrameOptions::new(options.clone()).with_chunk_size(bytes.len());
+        let mut frame = SuperChunk::in_memory(&options.with_checksums(false)).unwrap();
+        (0..CHUNKS).for_each(|_| frame.append(bytes).unwrap());
+        let good = frame.to_bytes().unwrap();
+        assert!(SuperChunk::from_bytes(good.clone()).unwrap().verify().unwrap().is_good());
+        // The chunks follow each other; they have the bytes of the first, marks included.
+        let first = good.windows(packed.len()).position(|found| found == packed).unwrap();
+        for round in 0..rounds {
+            let mut damaged = good.clone();
+            let mut expected = Vec::new();
+            for (number, chunk) in
+                damaged[first..].chunks_mut(packed.len()).take(CHUNKS).enumerate()
+            {
+                assert!(*chunk == packed[..], "{name}");
+                let marks = &blocks[rng.index(blocks.len())];
+                let is_false = marks::falsify(chunk, marks, &mut rng).is_some();
+                expected.extend(is_false.then_some(number));
+            }
+            false_marks += expected.len();
+            let frame = SuperChunk::from_bytes(damaged).unwrap();
+            let found: Vec<usize> = match round % 2 {
+                0 => {
+                    let damaged = frame.verify().unwrap().damaged;
+                    let is_corrupt = |(_, error): &(_, Error)| error.kind() == ErrorKind::Corrupt;
+                    assert!(damaged.iter().all(is_corrupt), "{name}: {damaged:?}");
+                    damaged.into_iter().map(|(number, _)| number).collect()
+                }
+                _ => {
+                    let report = verify::super_chunk(&frame, &decode, &mut |_, _| {});
+                    report.corrupt().map(|found| found.chunk.unwrap() as usize).collect()
+                }
+            };
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+    assert!(false_marks >= 10_000, "{false_marks}");
+}
+
+#[test]
+fn salvage_and_copies_of_arrays_leave_marks_out() {
+    for Subject { name, item_size, bytes, options, packed, .. } in &subjects(LEN / 4) {
+        let plain = chunk::without_marks(packed);
+        assert!(plain.len() < packed.len(), "{name}");
+        let frame_options = FrameOptions::new(options.clone()).with_chunk_size(bytes.len());
+        let mut frame = SuperChunk::in_memory(&frame_options).unwrap();
+        frame.append(bytes).unwrap();
+        let frame = Bytes::new(frame.to_bytes().unwrap());
+        let create = &mut |options: &FrameOptions| SuperChunk::in_memory(options);
+        let (saved, report) = salvage::frame(&frame, create, &Limits::default()).unwrap();
+        assert!(report.is_whole(), "{name}: {report:?}");
+        assert!(saved.compressed_chunk(0).unwrap() == *plain, "{name}");
+
+        let items = bytes.len() / item_size;
+        let dtype = DType::parse(&format!("|V{item_size}")).unwrap();
+        let nd_options = NdOptions::new(FrameOptions::new(options.clone())).with_chunks(&[items]);
+        let mut array = NdArray::in_memory(&[items as u64], &dtype, &nd_options).unwrap();
+        array.write_box(&[0], &[items as u64], &bytes[..items * item_size]).unwrap();
+        let stored = array.superchunk().compressed_chunk(0).unwrap();
+        let copy = array.copy_to_memory(&array.options()).unwrap();
+        let copied = copy.superchunk().compressed_chunk(0).unwrap();
+        assert!(copied == *chunk::without_marks(&stored), "{name}");
+        assert!(matches!(chunk::without_marks(&copied), Cow::Borrowed(_)), "{name}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use superchunk::bcolz::{Array, Table};
 use superchunk::salvage::{self, Report};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{Limits, OpenOptions, Value};
+use superchunk_testkit::crash::{Disk, Operation};
 use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
@@ -238,4 +239,38 @@ fn lost_objects_are_named_and_bcolz_reads_none_in_their_places() {
     );
     let numbers_of = peer.bcolz_read_table(&to).unwrap();
     assert!(numbers_of.columns[0] == numbers);
+}
+
+#[test]
+fn the_objects_of_a_column_are_synced_together_when_all_are_written() {
+    let (_scratch, _peer, tables) = originals(5);
+    for (seed, original) in tables.iter().enumerate() {
+        let (from, disk) = (folder_of(&original.column()).unwrap(), Disk::new());
+        salvage::bcolz(from.as_ref(), disk.root(), &Limits::default()).unwrap();
+        let history = disk.history();
+        let data = history.iter().find_map(|operation| match operation {
+            Operation::Create { name, node, is_folder: true, .. } if name == "data" => Some(*node),
+            _ => None,
+        });
+        let data = data.unwrap();
+        let files = history.iter().filter_map(|operation| match operation {
+            Operation::Create { folder, node, .. } if *folder == data => Some(*node),
+            _ => None,
+        });
+        let files: Vec<usize> = files.collect();
+        assert_eq!(files.len(), original.objects.len(), "table {seed}");
+        let is_write = |operation: &Operation| match operation {
+            Operation::Write { file, .. } => files.contains(file),
+            _ => false,
+        };
+        let written = history.iter().rposition(is_write).unwrap();
+        let is_sync = |operation: &Operation| match operation {
+            Operation::Sync(node) => *node == data || files.contains(node),
+            _ => false,
+        };
+        let syncs = |part: &[Operation]| part.iter().filter(|found| is_sync(found)).count();
+        // Each file once, then their names: a real folder does all that in one call.
+        assert_eq!(syncs(&history[..written]), 0, "table {seed}");
+        assert_eq!(syncs(&history[written..]), files.len() + 1, "table {seed}");
+    }
 }

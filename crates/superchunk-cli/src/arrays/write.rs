@@ -134,6 +134,10 @@ pub(crate) fn copy(
         && let Array::Frame(array) = array
     {
         refuse_sizes(encoding)?;
+        let has_same_chunks = request.chunks.is_empty() && request.blocks.is_empty();
+        if encoding.changes_chunks() || !has_same_chunks {
+            input.check_expansion(context)?;
+        }
         let mut options = array.options();
         options.frame = encoding.over(options.frame, context)?.with_kind(kind);
         if !request.chunks.is_empty() || !request.blocks.is_empty() {
@@ -144,7 +148,11 @@ pub(crate) fn copy(
         return copied.map_err(|error| request.refused(error));
     }
     let frame = input.need_frame()?;
-    let options = encoding.over(frame.frame_options(), context)?.with_kind(kind);
+    let options = encoding.over(frame.frame_options(), context)?;
+    if !SuperChunk::in_memory(&options)?.takes_chunks_of(frame) {
+        input.check_expansion(context)?;
+    }
+    let options = options.with_kind(kind);
     let mut progress = context.progress("copying", Some(frame.len()));
     let copied = frame.copy_to_with(path, &options, |bytes| progress.add(bytes));
     Ok(copied.and_then(SuperChunk::close)?)

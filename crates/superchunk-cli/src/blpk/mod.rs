@@ -165,6 +165,7 @@ impl Shop<'_> {
         self.tell(format!("input file size: {}", pretty(stored)))?;
         let target = Target::parse(output.as_os_str());
         let data = pack.data()?;
+        self.context.check_output(&args.input.display().to_string(), data.len(), stored)?;
         target.write(self.blpk.force, self.context, |out| {
             for chunk in data.chunks() {
                 out.write_all(&chunk?).map_err(|error| target.failed(error))?;

@@ -71,6 +71,13 @@ impl ObjectList {
         }
     }
 
+    /// About how many bytes this many of them have.
+    pub(crate) fn len_of(&self, count: u64) -> Outcome<u64> {
+        let all = u128::from(self.count().max(1));
+        let len = u128::from(self.data()?.len()) * u128::from(count) / all;
+        Ok(u64::try_from(len).unwrap_or(u64::MAX))
+    }
+
     /// What they are.
     pub(crate) fn kind(&self) -> ObjectKind {
         match self {

@@ -36,7 +36,7 @@ pub(super) fn append_all(
     let (before, columns) = (sink.rows(), sink.columns());
     for input in inputs {
         match Incoming::open(input, &columns, context)? {
-            Incoming::Rows(rows) => append_rows(sink, &columns, &rows)?,
+            Incoming::Rows(rows) => append_rows(sink, &columns, &rows, context)?,
             Incoming::Text(mut records, order) => {
                 let schema = schema(&columns, 0);
                 let mut put = |parts: &[Vec<u8>], first| sink.put(&columns, parts, first);
@@ -77,7 +77,7 @@ impl Incoming {
     }
 }
 
-fn append_rows(sink: &mut Sink, columns: &[Column], rows: &Rows) -> Outcome {
+fn append_rows(sink: &mut Sink, columns: &[Column], rows: &Rows, context: &Context) -> Outcome {
     let stored = matching(columns, rows)?;
     for (ours, theirs) in columns.iter().zip(&stored) {
         if !fits(theirs, ours) {
@@ -92,6 +92,7 @@ fn append_rows(sink: &mut Sink, columns: &[Column], rows: &Rows) -> Outcome {
             });
         }
     }
+    rows.check_expansion(&stored, rows.rows(), context)?;
     each_batch(&*rows.source(), &schema(&stored, rows.rows()), &mut |parts, first| {
         sink.put(columns, &filled_up(parts, &stored, columns), first)
     })

@@ -12,7 +12,7 @@ use super::objects::Objects;
 use super::print::Shown;
 use super::records::{Advice, Records, TextForm};
 use super::sink::{Schema, Sink};
-use super::{Rows, npy, print};
+use super::{Rows, len_of, npy, print};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -22,6 +22,7 @@ use crate::replace::{Scratch, replace};
 use crate::span::Span;
 use crate::target::Target;
 use crate::values::Escape;
+use crate::verbs::pack::size_of_path;
 
 /// What a table becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +75,16 @@ pub(crate) fn convert(
     context: &Context,
 ) -> Outcome<u64> {
     let (feed, schema) = open(location, request, context)?;
-    let nbytes = schema.columns.iter().map(|column| column.row_size() as u64).sum::<u64>();
-    let nbytes = nbytes.saturating_mul(schema.rows);
+    let nbytes = len_of(&schema.columns, schema.rows);
     let feed = &feed;
+    match feed {
+        Feed::Rows(rows) => rows.check_expansion(&schema.columns, schema.rows, context)?,
+        Feed::Text { path, .. } => {
+            context.check_output(&location.name(), nbytes, size_of_path(path))?;
+        }
+        // Each was checked when it was opened.
+        Feed::Files(_) => {}
+    }
     match (request.made, target) {
         (Made::Csv, _) => to_csv(feed, &schema, target, request, context)?,
         (Made::Npy, _) => to_npy(feed, &schema, (target, request.force), context)?,

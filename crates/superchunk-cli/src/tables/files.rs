@@ -29,6 +29,7 @@ impl FileSource {
     /// The array of a file. A structure gives a column for each of its fields; tells whether it is one.
     pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<(Self, bool)> {
         let input = Input::open(location, context)?;
+        input.check_expansion(context)?;
         let mut source = Self::empty();
         source.attributes = input.attributes()?;
         let Content::Array(array) = input.content else {
@@ -47,6 +48,7 @@ impl FileSource {
         for name in &names {
             let path = manifest::place(folder, name);
             let input = Input::open(&Location::whole(Some(path.clone())), context)?;
+            input.check_expansion(context)?;
             if source.arrays.is_empty() {
                 source.attributes = input.attributes()?;
             }

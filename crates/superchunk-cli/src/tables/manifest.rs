@@ -42,6 +42,18 @@ pub(super) fn names(folder: &Path) -> Outcome<Vec<String>> {
     Ok(names)
 }
 
+/// Whether a folder holds the columns of a list, and nothing else.
+pub(crate) fn are_columns(folder: &Path) -> bool {
+    let (Ok(names), Ok(mut entries)) = (listed(folder), fs::read_dir(folder)) else { return false };
+    let top = |name: &String| match name.split_once('/') {
+        Some((group, _)) => folder.join(group),
+        None => place(folder, name),
+    };
+    let known: Vec<PathBuf> = names.iter().map(top).chain([folder.join(NAME)]).collect();
+    let is_known = |entry: fs::DirEntry| known.contains(&entry.path());
+    !names.is_empty() && entries.all(|entry| entry.is_ok_and(is_known))
+}
+
 fn listed(folder: &Path) -> Outcome<Vec<String>> {
     let path = folder.join(NAME);
     if !path.is_file() {

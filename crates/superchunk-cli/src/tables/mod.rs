@@ -27,6 +27,7 @@ pub(crate) use attributes::value_of;
 pub(crate) use compare::{Columns, TableDifference, compare, has_columns};
 pub(crate) use convert::{Made, Request, convert};
 pub(crate) use info::{data_len, describe, summary_line};
+pub(crate) use manifest::are_columns;
 pub(crate) use print::{TableForm, Wanted, show};
 pub(crate) use records::TextForm;
 pub(crate) use sink::Sink;
@@ -35,7 +36,7 @@ pub(crate) use unpack::{Unpacked, unpack};
 pub(crate) use view::ColumnView;
 pub(crate) use widen::{Widened, append_wider};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use superchunk::detect::{self, Detected, Format};
 use superchunk::table::{Column, Source};
@@ -45,6 +46,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::span::Span;
+use crate::verbs::pack::size_of_path;
 use array::ArraySource;
 use objects::Objects;
 
@@ -56,6 +58,7 @@ pub(crate) struct Rows {
     pub(crate) value: Value,
     /// What it was recognised as.
     pub(crate) detected: Detected,
+    path: PathBuf,
     kept: Kept,
     columns: Vec<Column>,
     /// Whether one column of a table is meant.
@@ -94,7 +97,8 @@ impl Rows {
         };
         let columns = kept.source().columns().to_vec();
         let (name, value) = (location.name(), location.value());
-        let rows = Self { name, value, detected, kept, columns, is_picked: false };
+        let path = path.clone();
+        let rows = Self { name, value, path, detected, kept, columns, is_picked: false };
         rows.only(location.inner.as_deref()).map(Some)
     }
 
@@ -127,6 +131,17 @@ impl Rows {
             Kept::BlskTable(table) => table.len(),
             Kept::BlskArray(array) => array.len(),
         }
+    }
+
+    /// Refuses to decode columns if this many of their rows are out of proportion to what is stored.
+    fn check_expansion<'c>(
+        &self,
+        columns: impl IntoIterator<Item = &'c Column>,
+        rows: u64,
+        context: &Context,
+    ) -> Outcome {
+        let len = len_of(columns, rows);
+        context.check_output(&self.name, len, size_of_path(&self.path))
     }
 
     /// The columns that are meant. Those of [objects](Rows::objects) have no type that means something.
@@ -193,6 +208,12 @@ impl Kept {
             Self::BlskArray(array) => Box::new(ArraySource::of_blsk(array)),
         }
     }
+}
+
+/// The bytes of this many rows of some columns.
+fn len_of<'c>(columns: impl IntoIterator<Item = &'c Column>, rows: u64) -> u64 {
+    let row: u64 = columns.into_iter().map(|column| column.row_size() as u64).sum();
+    row.saturating_mul(rows)
 }
 
 /// The rows that a slice means; all without one.

@@ -71,12 +71,29 @@ pub(crate) struct Wanted<'a> {
     pub(crate) most: Option<u64>,
 }
 
+impl Wanted<'_> {
+    /// The columns that are shown, and how.
+    pub(super) fn views(&self, known: &[Column]) -> Outcome<Vec<ColumnView>> {
+        match self.columns {
+            Some(text) => ColumnView::parse(text, known),
+            None => Ok(ColumnView::all(known)),
+        }
+    }
+}
+
 /// Prints rows.
 pub(crate) fn show(rows: &Rows, wanted: Wanted<'_>, form: TableForm, context: &Context) -> Outcome {
     let span = span_of(rows, wanted.slice)?;
     let (source, objects) = (rows.source(), rows.objects());
+    let views = wanted.views(rows.columns())?;
+    if wanted.condition.is_none() {
+        let names = scanned(&views, &objects);
+        let columns = rows.columns().iter().filter(|known| names.contains(&known.name.as_str()));
+        let count = span.count().min(wanted.most.unwrap_or(u64::MAX));
+        rows.check_expansion(columns, count, context)?;
+    }
     let shown = Shown { source: &*source, columns: rows.columns(), objects: &objects, span };
-    print(&shown, wanted, form, context)
+    print(&shown, &views, wanted, form, context)
 }
 
 /// Rows to print, whoever has them.
@@ -91,15 +108,12 @@ pub(super) struct Shown<'a> {
 /// Prints rows.
 pub(super) fn print(
     shown: &Shown<'_>,
+    views: &[ColumnView],
     wanted: Wanted<'_>,
     form: TableForm,
     context: &Context,
 ) -> Outcome {
-    let views = match wanted.columns {
-        Some(text) => ColumnView::parse(text, shown.columns)?,
-        None => ColumnView::all(shown.columns),
-    };
-    let printer = RowPrinter::new(output::text(), &Failure::stdout, form, &views, shown);
+    let printer = RowPrinter::new(output::text(), &Failure::stdout, form, views, shown);
     printer.print(shown, wanted, context)
 }
 

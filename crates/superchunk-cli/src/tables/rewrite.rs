@@ -22,6 +22,7 @@ impl Rows {
         encoding: &dyn Fn(&str) -> EncodingArgs,
         context: &Context,
     ) -> Outcome {
+        self.check_expansion(self.columns(), self.rows(), context)?;
         let mut progress = context.progress("repacking", Some(data_len(self)));
         let done = |bytes| progress.add(bytes);
         match &self.kept {

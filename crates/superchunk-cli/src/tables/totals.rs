@@ -64,7 +64,7 @@ pub(crate) fn show_totals(
         objects: &Objects::none(),
         span: Span::all(groups.rows()),
     };
-    print(&shown, wanted, form, context)
+    print(&shown, &wanted.views(groups.columns())?, wanted, form, context)
 }
 
 /// `sum(volume),mean(close)`; the word `count` alone is the number of rows, which is always told.

@@ -11,14 +11,13 @@ use superchunk::table::{Column, Source};
 use super::convert::{each_batch, refuse_objects};
 use super::print::{Shown, csv_to};
 use super::sink::Schema;
-use super::{Rows, npy, span_of};
+use super::{Rows, len_of, npy, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::replace::replace;
 use crate::span::Span;
 use crate::target::{Target, fill};
 use crate::values::Escape;
-use crate::verbs::pack::size_of_path;
 
 /// What is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +50,8 @@ pub(crate) fn unpack(
         is_array: rows.is_array(),
         attributes: Vec::new(),
     };
-    let row_len = schema.columns.iter().map(|column| column.row_size() as u64).sum::<u64>();
-    let len = span.count().saturating_mul(row_len);
-    context.check_output(&rows.name, len, size_of_path(Path::new(&rows.name)))?;
+    let len = len_of(&schema.columns, schema.rows);
+    rows.check_expansion(&schema.columns, schema.rows, context)?;
     let sliced = Sliced { source: &*source, span };
     match (made, target) {
         (Unpacked::Csv(escape), _) => {

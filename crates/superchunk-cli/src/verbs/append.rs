@@ -145,11 +145,15 @@ fn append_all(frame: &mut SuperChunk, inputs: &[OsString], context: &Context) ->
 }
 
 fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Outcome {
-    if let Some(packed) = packed(input, context)? {
-        return match &packed.content {
-            Content::Frame(other) => Ok(frame.append_from(other)?),
-            _ => packed.pieces(&mut |bytes| Ok(frame.append(bytes)?)),
-        };
+    if let Some(packed) = opened(input, context)? {
+        if let Content::Frame(other) = &packed.content {
+            if !frame.takes_chunks_of(other) {
+                packed.check_expansion(context)?;
+            }
+            return Ok(frame.append_from(other)?);
+        }
+        packed.check_expansion(context)?;
+        return packed.pieces(&mut |bytes| Ok(frame.append(bytes)?));
     }
     let piece = frame.chunk_size().unwrap_or(1 << 20);
     let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
@@ -163,8 +167,15 @@ pub(crate) fn is_stream(input: &OsStr) -> bool {
     input == "-" || found.is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// An input that is packed itself: what is in it is appended.
+/// An input that is packed itself: what is in it is decoded and appended, unless it is out of
+/// proportion to what is stored.
 pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
+    let packed = opened(input, context)?;
+    packed.as_ref().map_or(Ok(()), |packed| packed.check_expansion(context))?;
+    Ok(packed)
+}
+
+fn opened(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
     let path = Path::new(input);
     if is_stream(input) || matches!(detect::path(path)?.format, Format::Raw) {
         return Ok(None);

@@ -118,6 +118,7 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
         let usual = if context.json() { Form::Json } else { Form::Table };
         let span = list.span(input.slice.as_deref())?;
         let span = span.first(head.map_or(u64::MAX, |head| first_of(head, span.count())));
+        input.check_expansion_to(list.len_of(span.count())?, context)?;
         return objects::print(list, span, view.format.unwrap_or(usual));
     }
     let known = view.dtype.clone().or_else(|| input.dtype());
@@ -145,6 +146,7 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
         _ => None,
     };
     let limit = head.map(|head| first_of(head, count).saturating_mul(size));
+    input.check_expansion_to(input.selected_len()?.min(limit.unwrap_or(u64::MAX)), context)?;
     // The first items of an array are a list, which has no shape.
     let shape = shape.filter(|_| limit.is_none() || form != Form::Json);
     let escape = Escape::of(view.escape);
@@ -207,6 +209,7 @@ fn picture(
     let text = view.dtype.clone().or_else(|| input.dtype()).unwrap_or_default();
     let dtype = parse_dtype(&text)?;
     picture::check(&shape)?;
+    input.check_expansion(context)?;
     let mut items = Vec::new();
     input.pieces(&mut |bytes| {
         items.extend_from_slice(bytes);

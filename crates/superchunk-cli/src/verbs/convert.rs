@@ -196,11 +196,17 @@ fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcom
     if !(to == To::B2nd || is_array && matches!(to, To::Frame | To::Sparse)) {
         arrays::refuse_shapes(&args.chunks, &args.blocks)?;
     }
-    // The chunks of a frame become those of another one as they are.
-    match (to, input.frame()) {
-        (To::Frame | To::Sparse, Some(_)) => Ok(()),
-        _ => input.check_expansion(context),
-    }
+    // Frames and arrays are copied chunk by chunk, as they are where that is possible.
+    let is_copied = match (to, &input.content) {
+        (To::Frame | To::Sparse, Content::Frame(_)) => true,
+        (To::Frame | To::Sparse | To::B2nd, Content::Array(array)) => array.frame().is_some(),
+        (To::Frame | To::Sparse, Content::Objects(list)) => {
+            let is_repacked = args.encoding.changes_chunks() || args.packing.packing().is_some();
+            list.frame().is_some() && !is_repacked
+        }
+        _ => false,
+    };
+    if is_copied { Ok(()) } else { input.check_expansion(context) }
 }
 
 /// What table is to be made, if it is one, or is made of one.
@@ -357,7 +363,7 @@ fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {
 fn to_chunk(input: &Input, args: &ConvertArgs, target: &Target, context: &Context) -> Outcome {
     let lone = input.frame().filter(|frame| frame.chunk_count() == 1);
     let bytes = match lone.filter(|_| !args.encoding.changes_chunks()) {
-        Some(frame) => frame.compressed_chunk(0)?,
+        Some(frame) => chunk::without_marks(&frame.compressed_chunk(0)?).into_owned(),
         None => {
             let base = match input.frame() {
                 Some(frame) => frame.frame_options(),

@@ -129,12 +129,12 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
             return Ok(Some(Difference::new("array", words, None)));
         }
     }
-    if let (Content::Objects(one), Content::Objects(other)) = (&left.content, &right.content) {
-        return compare_objects(one, other);
-    }
     let shorter = left.len().min(right.len());
     let stored = size_of_path(&left.path).saturating_add(size_of_path(&right.path));
     context.check_output(&left.name, shorter, stored)?;
+    if let (Content::Objects(one), Content::Objects(other)) = (&left.content, &right.content) {
+        return compare_objects(one, other);
+    }
     // An array is read in rows, all else in any pieces.
     let rows = if matches!(right.content, Content::Array(_)) { right } else { left };
     let piece = rows.piece().max(1) as u64;

@@ -147,6 +147,7 @@ fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
 /// Writes a Bloscpack file anew, in version 3 or, with objects, 4.
 fn pack_file(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
     let input = Input::open(&Location::whole(Some(args.frame.clone())), context)?;
+    input.check_expansion(context)?;
     let target = (&Target::Path(target.to_owned()), force);
     let pack_file = PackFileArgs { reserve: args.reserve, ..PackFileArgs::default() };
     to_pack(&input, &args.encoding, &pack_file, target, context)
@@ -167,6 +168,7 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
     if let Content::Objects(list) = &input.content
         && args.encoding.changes_chunks()
     {
+        input.check_expansion(context)?;
         let encoding = &EncodingArgs { sparse, ..args.encoding.clone() };
         let attributes = &objects::free_attributes(&input)?;
         let request =

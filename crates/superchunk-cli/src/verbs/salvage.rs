@@ -10,7 +10,7 @@ use superchunk::detect::{self, Format};
 use superchunk::frame::Kind;
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
 use superchunk::store::{FileReader, Folder, ReadAt};
-use superchunk::verify;
+use superchunk::verify::{self, Verdict};
 use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
 
 use crate::context::Context;
@@ -56,21 +56,25 @@ pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     });
     let (report, bytes) = saved.map_err(nothing_saved)?;
     if context.json() {
-        document(args, &report, bytes).print()?;
+        document(args, &report, bytes)?;
     } else {
         tell(args, &report, context)?;
     }
     if report.is_whole() { Ok(()) } else { Err(Failure::Quiet(Exit::Corrupt)) }
 }
 
-/// Makes sure that what was saved is whole in itself.
+/// Makes sure that what was saved is whole in itself, all of it.
 fn check(saved: &Path, context: &Context) -> Outcome {
     let options = verify::Options::new().with_open(context.open_options());
     let report = verify::path(saved, &options, &mut |_, _| {})?;
-    match report.corrupt().next() {
-        None => Ok(()),
-        Some(finding) => Err(Error::corrupt(finding.words.clone()).within("what was saved").into()),
-    }
+    let unchecked = report.findings.iter().find(|found| found.verdict == Verdict::Unchecked);
+    let error = match (report.corrupt().next(), unchecked) {
+        (None, None) => return Ok(()),
+        (Some(finding), _) => Error::corrupt(finding.words.clone()),
+        // Chunks of unknown codecs are not kept: only a limit is left.
+        (None, Some(finding)) => Error::limit(finding.words.clone()),
+    };
+    Err(error.within("what was saved").into())
 }
 
 /// The exit code of damage means that something was saved: this is for when nothing was.
@@ -174,34 +178,18 @@ fn all<'r>(report: &'r Report, path: &str) -> Vec<(String, &'r Report)> {
     reports
 }
 
-fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Document {
-    let piece = |column: &str, piece: &Piece| {
-        object([
-            ("column", column.into()),
-            ("chunk", (piece.chunk as u64).into()),
-            ("source", piece.source.to_string().as_str().into()),
-            ("bytes", (piece.len as u64).into()),
-            ("certainty", piece.certainty.to_string().as_str().into()),
-        ])
-    };
-    let hole = |column: &str, hole: &Hole| {
-        let chunk = hole.chunk.map_or(Value::Nil, |chunk| (chunk as u64).into());
-        let source = hole.source.to_string();
-        let (source, reason) = (source.as_str().into(), hole.reason.as_str().into());
-        object([
-            ("column", column.into()),
-            ("chunk", chunk),
-            ("source", source),
-            ("reason", reason),
-        ])
-    };
+/// Prints the report as a document.
+fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Outcome {
     let reports = all(report, "");
-    let (mut pieces, mut holes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, report) in &reports {
-        pieces.extend(report.pieces.iter().map(|found| piece(column, found)));
-        holes.extend(report.holes.iter().map(|lost| hole(column, lost)));
-        notes.extend(report.notes.iter().map(|note| said_of(column, note)));
-    }
+    let notes = reports
+        .iter()
+        .flat_map(|(column, part)| part.notes.iter().map(move |note| said_of(column, note)));
+    let mut pieces = reports
+        .iter()
+        .flat_map(|(column, part)| part.pieces.iter().map(|piece| Ok(piece_value(column, piece))));
+    let mut holes = reports
+        .iter()
+        .flat_map(|(column, part)| part.holes.iter().map(|hole| Ok(hole_value(column, hole))));
     Document::new("salvage")
         .with("path", path_value(&args.input))
         .with("output", path_value(&args.output))
@@ -210,10 +198,28 @@ fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Document {
         .with("sealed", report.sealed)
         .with("order", report.order.to_string())
         .with("bytes", bytes)
-        .with("pieces", pieces)
-        .with("holes", holes)
         .with("superseded", reports.iter().map(|(_, part)| part.superseded as u64).sum::<u64>())
         .with("notes", output::texts(notes))
+        .print_lists([("pieces", &mut pieces), ("holes", &mut holes)])
+}
+
+fn piece_value(column: &str, piece: &Piece) -> Value {
+    object([
+        ("column", column.into()),
+        ("chunk", (piece.chunk as u64).into()),
+        ("source", piece.source.to_string().as_str().into()),
+        ("bytes", (piece.len as u64).into()),
+        ("certainty", piece.certainty.to_string().as_str().into()),
+    ])
+}
+
+fn hole_value(column: &str, hole: &Hole) -> Value {
+    object([
+        ("column", column.into()),
+        ("chunk", hole.chunk.map_or(Value::Nil, |chunk| (chunk as u64).into())),
+        ("source", hole.source.to_string().as_str().into()),
+        ("reason", hole.reason.as_str().into()),
+    ])
 }
 
 fn said_of(column: &str, note: &str) -> String {

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
         Some(output) => Target::parse(output),
         None => default_target(&location, header.is_some())?,
     };
+    input.check_expansion(context)?;
     let written = match &input.content {
         Content::Objects(list) => {
             let slice = input.slice.as_deref();
@@ -157,6 +158,7 @@ pub(crate) fn filter(context: &Context) -> Outcome {
     drop(crate::output::binary()?);
     let input = Input::open(&stdin, context)?;
     input.need_packed()?;
+    input.check_expansion(context)?;
     if let Content::Objects(list) = &input.content {
         let to = (&Target::Stdout, false);
         return objects::unpack(list, None, Framing::Lines, to, context).map(drop);
@@ -172,7 +174,6 @@ fn unpack(
     force: bool,
     context: &Context,
 ) -> Outcome<u64> {
-    input.check_expansion(context)?;
     let mut progress = context.progress("unpacking", input.slice.is_none().then(|| input.len()));
     let failed = |error| target.failed(error);
     target.write(force, context, |out: &mut dyn Write| {

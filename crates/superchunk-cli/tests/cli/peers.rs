@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use superchunk::SuperChunk;
 use superchunk_testkit::frame_peer::{FrameParams, FramePeer};
 use superchunk_testkit::peers::PeerKind;
 
@@ -87,4 +88,41 @@ fn the_peer_misreads_items_after_the_filter_delta() {
     let output = command.args(["-c", script]).current_dir(shell.path("")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     shell.run("cat a.b2nd@330,330 --format csv").is("132330\n", "", 0);
+}
+
+#[test]
+fn chunks_of_a_peer_move_as_they_are() {
+    let shell = Shell::new();
+    let script = "import blosc2, numpy\n\
+                  data = numpy.arange(100_000) % 977 * 0.25\n\
+                  def frame(path, chunk, **options):\n\
+                  \x20   return blosc2.SChunk(urlpath=path, chunksize=chunk, contiguous=True, **options)\n\
+                  for name, codec in ('zstd', blosc2.Codec.ZSTD), ('lz4', blosc2.Codec.LZ4):\n\
+                  \x20   params = dict(typesize=8, codec=codec, filters=[blosc2.Filter.BITSHUFFLE])\n\
+                  \x20   frame(name + '.b2frame', 1 << 18, data=data, cparams=params)\n\
+                  \x20   blosc2.asarray(data, urlpath=name + '.b2nd', chunks=(9000,), cparams=params)\n\
+                  bomb = frame('bomb.b2frame', 1 << 30, cparams=dict(typesize=8))\n\
+                  bomb.fill_special(1 << 37, blosc2.SpecialValue.ZERO)\n";
+    let mut command = Command::new(python());
+    let output = command.args(["-c", script]).current_dir(shell.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let chunks_of = |name: &str| {
+        let frame = SuperChunk::open(shell.path(name)).unwrap();
+        (0..frame.chunk_count()).map(|n| frame.compressed_chunk(n).unwrap()).collect::<Vec<_>>()
+    };
+    for name in ["zstd.b2frame", "lz4.b2frame", "zstd.b2nd", "lz4.b2nd"] {
+        let theirs = chunks_of(name);
+        assert!(theirs.len() > 3 && theirs[0].len() < 1 << 17, "{name}");
+        for line in
+            [format!("convert {name} copy.b2frame"), format!("repack {name} -o copy.b2frame")]
+        {
+            shell.run(&line).succeeds();
+            assert!(chunks_of("copy.b2frame") == theirs, "{line}");
+            std::fs::remove_file(shell.path("copy.b2frame")).unwrap();
+        }
+    }
+    // A terabyte of zeros.
+    shell.run("repack bomb.b2frame -o copy.b2frame").succeeds();
+    assert!(shell.read("copy.b2frame").len() < 1000);
+    assert_eq!(shell.run("repack bomb.b2frame -c lz4").code, Some(6));
 }

@@ -1,5 +1,8 @@
 //! `salvage`.
 
+use std::path::Path;
+
+use superchunk::{CompressOptions, FrameOptions, SuperChunk};
 use superchunk_testkit::legacy_peer::LegacyPeer;
 
 use crate::shell::{Shell, readings};
@@ -137,4 +140,38 @@ fn a_blsk_tree_comes_back_as_one_and_every_hole_is_named() {
     let lost = "lost: column price: chunk 0 reads as zeros: the file of the chunk is missing";
     assert!(said.text().contains(lost), "{}", said.text());
     shell.run("verify saved.blsk").succeeds();
+}
+
+#[test]
+fn a_chunk_of_a_codec_that_is_not_known_is_lost_and_the_rest_verifies() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/vectors/hostile");
+    let unknown = std::fs::read(folder.join("c17_codec_snappy.chunk")).unwrap();
+    for checksums in [true, false] {
+        let shell = Shell::new();
+        let options = FrameOptions::new(CompressOptions::new(4)).with_variable_chunks();
+        let path = shell.path("broken.b2frame");
+        let mut frame =
+            SuperChunk::create(path, &options.clone().with_checksums(checksums)).unwrap();
+        frame.append(&[7; 100]).unwrap();
+        frame.commit().unwrap();
+        frame.append_chunk(&unknown).unwrap();
+        frame.append(&[9; 100]).unwrap();
+        frame.close().unwrap();
+        assert_eq!(shell.run("verify broken.b2frame").code, Some(4));
+        let said = shell.run("salvage broken.b2frame -o saved.b2frame");
+        assert_eq!(said.code, Some(3), "{}{}", said.text(), said.stderr);
+        let words = "this build cannot decode it: chunk flags: codec format 2";
+        assert!(said.text().contains(words), "{}", said.text());
+        shell.run("verify saved.b2frame").succeeds();
+        let data = shell.run("unpack saved.b2frame -o -").succeeds().stdout;
+        assert!(data.starts_with(&[7; 100]) && data.ends_with(&[9; 100]));
+        // Only such a chunk: nothing is left to save.
+        let path = shell.path("nothing.b2frame");
+        let mut frame = SuperChunk::create(path, &options.with_checksums(checksums)).unwrap();
+        frame.append_chunk(&unknown).unwrap();
+        frame.close().unwrap();
+        let said = shell.run("salvage nothing.b2frame -o none.b2frame");
+        assert_eq!(said.code, Some(4), "{}{}", said.text(), said.stderr);
+        assert!(!shell.path("none.b2frame").exists());
+    }
 }

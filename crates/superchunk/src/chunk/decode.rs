@@ -112,6 +112,14 @@ impl Decoder {
         blocks.check_marks(worker::at_least(&mut self.workers, 1))
     }
 
+    /// Makes sure that the codec and the filters of chunks with this header are known.
+    pub(crate) fn check_known(&self, header: &Header) -> Result<()> {
+        match header.content {
+            Content::Blocks | Content::VariableBlocks => self.block_reader(header, &[]).map(drop),
+            _ => Ok(()),
+        }
+    }
+
     /// What reads the blocks of chunks with this header.
     pub(super) fn block_reader<'a>(
         &self,

@@ -47,7 +47,7 @@ pub use lazy::LazyChunk;
 pub(crate) use parts::{Parts, each};
 pub use special::{nans, repeated, uninitialised, zeros};
 pub(crate) use special::{repeated_in_blocks, stored_header};
-pub(crate) use unmark::without_marks;
+pub use unmark::without_marks;
 pub(crate) use vl::vl_prefix_len;
 pub(crate) use worker::{FAR_OUTPUT, Output};
 

@@ -13,8 +13,19 @@ use crate::error::Result;
 /// Where the length of a chunk stands in its header.
 const CBYTES: usize = 12;
 
-/// The same chunk without marks; one that has none, or cannot be understood, stays as it is.
-pub(crate) fn without_marks(chunk: &[u8]) -> Cow<'_, [u8]> {
+/// Returns the chunk without its marks; one that has none, or cannot be understood, as it is.
+///
+/// ```
+/// use superchunk::{chunk, CompressOptions};
+///
+/// let bytes: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+/// let options = CompressOptions::new(4);
+/// let marked = chunk::compress(&bytes, &options.clone().with_marks(true))?;
+/// assert_eq!(*chunk::without_marks(&marked), *chunk::compress(&bytes, &options)?);
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+#[must_use]
+pub fn without_marks(chunk: &[u8]) -> Cow<'_, [u8]> {
     unmarked(chunk).ok().flatten().map_or(Cow::Borrowed(chunk), Cow::Owned)
 }
 

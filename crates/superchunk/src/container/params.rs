@@ -56,6 +56,14 @@ impl Params {
         options
     }
 
+    /// Returns whether the numbers stand for the same options: other programs put filters into other
+    /// slots, and have two numbers for automatic splitting.
+    pub(crate) fn are_like(&self, other: &Self, item_size: usize) -> bool {
+        let usual = |params: &Self| Self::from_options(&params.to_options(item_size));
+        let are_equal = || usual(self).is_ok_and(|one| usual(other).is_ok_and(|two| one == two));
+        self == other || are_equal()
+    }
+
     fn codec(&self) -> Codec {
         let built_in =
             [CodecId::BLOSCLZ, CodecId::LZ4, CodecId::LZ4HC, CodecId::ZLIB, CodecId::ZSTD];

@@ -176,7 +176,7 @@ fn resolve(
         };
         match looked {
             Ok(found) => {
-                sizes.push((found.item_size, found.decoded_len));
+                sizes.extend(size_of(&found));
                 parts.push(part_of(&found));
             }
             // It may be whole: that there is too little memory must not make it a hole.
@@ -192,7 +192,15 @@ fn resolve(
 
 fn part_of(found: &Found) -> Part {
     let source = Source::Bytes(found.range());
-    Part::Chunk { source, len: found.decoded_len, certainty: found.certainty }
+    match found.refusal.clone() {
+        Some(reason) => Part::Hole { source, reason },
+        None => Part::Chunk { source, len: found.decoded_len, certainty: found.certainty },
+    }
+}
+
+/// The item size and the length of a chunk that can be decoded.
+fn size_of(found: &Found) -> Option<Size> {
+    found.refusal.is_none().then_some((found.item_size, found.decoded_len))
 }
 
 impl Fetch for Input<'_> {
@@ -234,10 +242,10 @@ fn by_search(head: Option<&Head>, judge: &mut Judge<'_>) -> Result<Built> {
             chunks.len()
         ));
     }
-    sizes.extend(chunks.iter().map(|found| (found.item_size, found.decoded_len)));
+    sizes.extend(chunks.iter().filter_map(size_of));
     let has_runs = parts.iter().any(|part| matches!(part, Part::Run(_)));
     if sizes.is_empty() && !has_runs {
-        return Err(nothing_found(&judge.input));
+        return Err(nothing_found(&judge.input, &scan));
     }
     let mut plan = Plan::new(head.map(|head| &head.contents), &sizes, &mut report);
     plan.limits = judge.limits;
@@ -257,14 +265,17 @@ fn by_search(head: Option<&Head>, judge: &mut Judge<'_>) -> Result<Built> {
     Ok((plan, parts, report))
 }
 
-/// The error of a file without anything in it; where the disk has failed, that is the reason.
-fn nothing_found(input: &Input<'_>) -> Error {
-    match input.unreadable().first() {
-        Some((range, error)) => Error::new(
+/// The error of a file without anything in it; where the disk has failed, or codecs are not known
+/// here, that is the reason.
+fn nothing_found(input: &Input<'_>, scan: &Scan) -> Error {
+    let refusal = scan.chunks.iter().find_map(|found| found.refusal.clone());
+    match (input.unreadable().first(), refusal) {
+        (Some((range, error)), _) => Error::new(
             ErrorKind::Io,
             format!("bytes {} to {} cannot be read: {error}", range.start, range.end),
         ),
-        None => Error::corrupt("nothing in it can be read as a chunk"),
+        (None, Some(refusal)) => Error::unsupported(refusal),
+        (None, None) => Error::corrupt("nothing in it can be read as a chunk"),
     }
     .within("salvage")
 }

@@ -119,6 +119,7 @@ impl Plan {
         let mut frame = self.empty(create, report)?;
         // Holes are as long as a header says, which may be damaged, too.
         frame.set_limits(self.limits);
+        report.pieces.reserve_exact(parts.len());
         for part in parts {
             match part {
                 Part::Chunk { source, len, certainty } => {
@@ -256,6 +257,14 @@ impl Plan {
 fn refuse_limit<T>(result: Result<T>, report: &Report) -> Result<Result<T>> {
     match result {
         Err(error) if error.kind() == ErrorKind::LimitExceeded && report.sealed => Err(error),
+        result => Ok(result),
+    }
+}
+
+/// Ends the salvage if too little memory is what prevents that something is read: it may be whole.
+pub(super) fn unless_limit<T>(result: Result<T>) -> Result<Result<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
         result => Ok(result),
     }
 }

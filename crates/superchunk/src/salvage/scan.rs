@@ -32,6 +32,8 @@ pub(super) struct Found {
     pub(super) decoded_len: usize,
     pub(super) item_size: usize,
     pub(super) certainty: Certainty,
+    /// Why it cannot be decoded, where its codec or a filter is not known here.
+    pub(super) refusal: Option<String>,
 }
 
 impl Found {
@@ -91,12 +93,14 @@ impl<'a> Judge<'a> {
             decoded_len: header.len(),
             item_size: header.item_size(),
             certainty: Certainty::Verified,
+            refusal: self.refusal_of(&header),
         };
         match self.check_suffix(at, len) {
             Some((true, suffix)) => found.suffix = suffix,
             Some((false, _)) => {
                 return Err(Error::corrupt("it does not have the checksum it was written with"));
             }
+            None if found.refusal.is_some() => found.certainty = Certainty::Assumed,
             None => found.certainty = self.certainty_of(&header, at)?,
         }
         Ok(found)
@@ -115,33 +119,35 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Makes sure that the codec and the filters of a chunk are known.
+    pub(super) fn check_known(&self, header: &Header) -> Result<()> {
+        self.decoder.check_known(header)
+    }
+
+    /// Why chunks with this header cannot be decoded, where a codec or filter is not known here.
+    fn refusal_of(&self, header: &Header) -> Option<String> {
+        match self.check_known(header) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => Some(refusal(&error)),
+            _ => None,
+        }
+    }
+
     /// How sure the chunk at `at` is, which has no checksum.
-    fn certainty_of(&mut self, header: &Header, at: u64) -> Result<Certainty> {
+    pub(super) fn certainty_of(&mut self, header: &Header, at: u64) -> Result<Certainty> {
+        self.limits.check_decoded(header.compressed_len())?;
         let blocks = matches!(header.content(), Content::Blocks | Content::VariableBlocks);
         if !blocks {
             return Ok(Certainty::Assumed);
         }
-        self.limits.check_decoded(header.len().max(header.compressed_len()))?;
+        self.limits.check_decoded(header.len())?;
         self.check_budget()?;
         let chunk = self.input.get(at, header.compressed_len());
         match self.decoder.decompress(chunk) {
             Ok(_) => Ok(Certainty::Decoded),
-            // Its codec may not be at hand.
-            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(Certainty::Assumed),
             Err(error) => {
                 self.spend(header.len());
                 Err(error)
             }
-        }
-    }
-
-    /// The same where all codecs are known: a chunk that names another one is damaged.
-    pub(super) fn certainty_of_known(&mut self, header: &Header, at: u64) -> Result<Certainty> {
-        match self.certainty_of(header, at)? {
-            Certainty::Assumed if header.content() == Content::Blocks => {
-                Err(Error::unsupported("its codec is not known"))
-            }
-            certainty => Ok(certainty),
         }
     }
 
@@ -228,6 +234,11 @@ impl Scan {
         let ranges = (self.damaged.len() + self.unknown.len()) * BYTES_PER_LOSS;
         limits.check_metadata("list of what was found", (chunks + ranges) as u64)
     }
+}
+
+/// Why a chunk is lost that names an unknown codec or filter.
+pub(super) fn refusal(error: &Error) -> String {
+    format!("this build cannot decode it: {error}")
 }
 
 /// The header at a place, if it can be that of a chunk of Blosc1 that ends at `end` or before.

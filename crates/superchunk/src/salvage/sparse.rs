@@ -102,8 +102,11 @@ fn look(dir: &dyn Dir, id: u64, hash: Option<u64>, limits: &Limits) -> Result<Fi
     let file = dir.open(&chunk_name(id))?;
     let mut judge = Judge::new(file.as_ref(), limits)?;
     let found = judge.look(0)?;
+    if let Some(refusal) = found.refusal {
+        return Err(Error::unsupported(refusal));
+    }
     let certainty = match hash {
-        Some(hash) if remains::has_hash(judge.input.range(&found.range()), hash) => {
+        Some(hash) if remains::has_hash(judge.input.range(&(0..found.len as u64)), hash) => {
             Certainty::Verified
         }
         Some(_) => {

@@ -252,7 +252,7 @@ impl SuperChunk {
 
     /// Whether chunks of the other one are as if they had been made here.
     pub(crate) fn compresses_like(&self, other: &Self) -> bool {
-        self.contents.params == other.contents.params
+        self.contents.params.are_like(&other.contents.params, self.contents.item_size)
             && self.contents.item_size == other.contents.item_size
             && self.contents.chunk_size == other.contents.chunk_size
     }

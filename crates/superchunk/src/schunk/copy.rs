@@ -109,14 +109,11 @@ impl SuperChunk {
         self.append_from_with(other, |_| {})
     }
 
-    fn append_from_with(&mut self, other: &Self, mut done: impl FnMut(usize)) -> Result<()> {
-        if self.contents.item_size != other.contents.item_size {
-            return Err(Error::invalid(format!(
-                "items of {} bytes do not go behind items of {}",
-                other.contents.item_size, self.contents.item_size
-            )));
-        }
-        let aligned = match (self.contents.chunk_size, other.contents.chunk_size) {
+    /// Returns whether [`append_from`](Self::append_from) copies the chunks of `other` as they are,
+    /// without decoding them.
+    #[must_use]
+    pub fn takes_chunks_of(&self, other: &Self) -> bool {
+        let fits = match (self.contents.chunk_size, other.contents.chunk_size) {
             (ChunkSize::Fixed(size), ChunkSize::Fixed(theirs)) => {
                 size == theirs && self.len().is_multiple_of(size as u64)
             }
@@ -124,12 +121,22 @@ impl SuperChunk {
             _ => false,
         };
         // Frames have no chunks of Blosc1, and the older formats no others.
-        let alike = self.contents.params == other.contents.params
+        let alike = self.contents.params.are_like(&other.contents.params, self.contents.item_size)
             && self.contents.rules.runs
             && other.contents.rules.runs;
-        let as_they_are = other.contents.vl_blocks || alike;
+        fits && alike || other.contents.vl_blocks
+    }
+
+    fn append_from_with(&mut self, other: &Self, mut done: impl FnMut(usize)) -> Result<()> {
+        if self.contents.item_size != other.contents.item_size {
+            return Err(Error::invalid(format!(
+                "items of {} bytes do not go behind items of {}",
+                other.contents.item_size, self.contents.item_size
+            )));
+        }
+        let takes_chunks = self.takes_chunks_of(other);
         for number in 0..other.chunk_count() {
-            if (aligned && as_they_are) || other.contents.vl_blocks {
+            if takes_chunks {
                 self.append_chunk(&other.compressed_chunk(number)?)?;
             } else {
                 self.append(&other.read_chunk(number)?)?;

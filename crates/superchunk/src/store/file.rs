@@ -15,7 +15,9 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(super) use open::{Links, check_opened, check_regular, named, open_regular, why_not_opened};
+pub(super) use open::{
+    Links, check_opened, check_regular, kind_of, named, open_regular, why_not_opened,
+};
 #[cfg(windows)]
 pub(super) use open::{flags_of, windows};
 pub(super) use positioned::{read_up_to, write_all};

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::file::{FileWriter, named};
+use super::file::{FileWriter, kind_of, named};
 use super::folder::{Arrival, Folder, NameKind};
 use super::owner::Owner;
 use super::sidecar::{Guard, Sidecar};
@@ -69,13 +69,18 @@ enum Old {
         _locked: FileWriter,
     },
     Folder(Folder),
-    /// Neither file nor folder, or a file that may be replaced but not opened.
-    Other,
+    /// A file that may be replaced but not opened.
+    Closed,
 }
 
 impl Replacement {
     /// Locks what is at `target`, after a wait of at most `wait` for other writers. A symbolic link
     /// is followed: what it leads to is replaced.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument` for what is neither a file nor a folder, such as a pipe, a socket or a
+    /// device: these are never replaced.
     pub fn begin(target: impl AsRef<Path>, wait: Duration) -> Result<Self> {
         let target = resolve(target)?;
         let (parent, name) = Folder::parent_of(&target)?;
@@ -123,6 +128,7 @@ impl Replacement {
     ///
     /// Returns an error of no consequence: that the old one could not be removed.
     pub fn finish(self) -> Result<Option<Error>> {
+        check_kind(&self.parent, &self.name, self.parent.found(&self.name)?)?;
         let made = self.workshop.found(&self.name)?;
         let _locked = self.lock_new(made)?;
         if self.old.is_some() {
@@ -133,7 +139,7 @@ impl Replacement {
         }
         let how = match (&self.old, made) {
             (None, _) => Arrival::New,
-            (Some(Old::File { .. } | Old::Other), Some(NameKind::File)) => Arrival::Over,
+            (Some(Old::File { .. } | Old::Closed), Some(NameKind::File)) => Arrival::Over,
             _ => Arrival::Exchange,
         };
         let moved = self.workshop.move_to(&self.name, &self.parent, &self.name, how);
@@ -205,14 +211,15 @@ fn claim(
     wait: Duration,
 ) -> Result<(Option<Old>, Option<Guard>)> {
     loop {
-        let old = match parent.found(name)? {
-            None => return Ok((None, None)),
+        let found = parent.found(name)?;
+        check_kind(parent, name, found)?;
+        let old = match found {
+            None | Some(NameKind::Other) => return Ok((None, None)),
             Some(NameKind::Folder) => Old::Folder(Folder::claim(target, wait)?),
             Some(NameKind::File) => match patiently(wait, || lock_file(parent, name)) {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 locked => locked?,
             },
-            Some(NameKind::Other) => return Ok((Some(Old::Other), None)),
         };
         let sidecar = Sidecar::existing(target);
         let guard = sidecar.map(|sidecar| patiently(wait, || sidecar.try_exclusive()));
@@ -220,10 +227,23 @@ fn claim(
     }
 }
 
+/// Refuses what is neither a file nor a folder: a pipe or a device has no content to replace, and
+/// programs that use it would lose it.
+fn check_kind(parent: &Folder, name: &str, found: Option<NameKind>) -> Result<()> {
+    if found != Some(NameKind::Other) {
+        return Ok(());
+    }
+    let path = parent.path().join(name);
+    let kind = path.symlink_metadata().map(|found| kind_of(found.file_type()));
+    let kind = kind.unwrap_or("no file or folder");
+    let words = format!("is {kind}, which is never replaced: choose the name of a file");
+    Err(Error::invalid(words).within(named(&path)))
+}
+
 /// Locks a file by its name, if it may be opened at all.
 fn lock_file(dir: &Folder, name: &str) -> Result<Old> {
     loop {
-        let Ok(file) = dir.open_to_lock(name) else { return Ok(Old::Other) };
+        let Ok(file) = dir.open_to_lock(name) else { return Ok(Old::Closed) };
         file.lock()?;
         if dir.identity_of(name)? == file.identity()? {
             return Ok(Old::File { _locked: file });

@@ -118,6 +118,7 @@ fn report(
 }
 
 fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Context) -> Outcome {
+    input.check_expansion(context)?;
     let encoding = best.encoding();
     if matches!(input.content, Content::Array(_)) {
         arrays::convert(input, &arrays::Request::of(&encoding, force), out, context)?;

@@ -21,7 +21,7 @@ pub(super) enum Column {
 impl Column {
     /// Finds out what it is; `None` if there is nothing of it.
     pub(super) fn of(root: &dyn Dir, limits: &Limits) -> Result<Option<Self>> {
-        let survey = Survey::of(root, limits);
+        let survey = Survey::of(root, limits)?;
         if !survey.is_something() {
             return Ok(None);
         }

@@ -8,6 +8,7 @@ mod survey;
 
 use std::sync::Arc;
 
+use super::rebuild::unless_limit;
 use super::report::{ATTRIBUTE, Order, Report, Source};
 use crate::carray::{Attrs, Home, Rootdirs};
 use crate::error::{Error, Result};
@@ -54,7 +55,7 @@ fn label(to: &Arc<dyn Dir>, limits: &Limits, report: &Report) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
-    let mut attrs = Attrs::parse(Some(&text(to.as_ref(), Attrs::FILE, limits.max_metadata)?))?;
+    let mut attrs = Attrs::parse(Some(&text(to.as_ref(), Attrs::FILE, limits)?))?;
     attrs.set(ATTRIBUTE, lines.into_iter().map(Json::from).collect::<Vec<Json>>().into())?;
     let home = Home::new(to.clone(), "salvage".to_owned(), true);
     home.replace(to.as_ref(), Attrs::FILE, &attrs.write())
@@ -77,7 +78,7 @@ fn is_table(dir: &dyn Dir, limits: &Limits) -> bool {
 fn is_column(dir: &dyn Dir, name: &str, limits: &Limits) -> bool {
     let Ok(folder) = dir.open_folder(name) else { return false };
     !name.starts_with('.')
-        && (Survey::of(folder.as_ref(), limits).is_something()
+        && (Survey::of(folder.as_ref(), limits).map_or(true, |survey| survey.is_something())
             || folder.open(Rootdirs::FILE).is_ok())
 }
 
@@ -96,10 +97,10 @@ enum Part {
 impl Plan {
     fn of(dir: &dyn Dir, limits: &Limits, depth: usize) -> Result<Self> {
         if depth >= MAX_DEPTH {
-            return Err(Error::limit(format!("more than {MAX_DEPTH} tables inside each other")));
+            return Err(Error::corrupt(format!("more than {MAX_DEPTH} tables inside each other")));
         }
         let mut report = Report::new("bcolz table", Order::Index);
-        let names = names(dir, limits, &mut report);
+        let names = names(dir, limits, &mut report)?;
         let mut columns = Vec::new();
         for name in names {
             let part = dir.open_folder(&name).and_then(|folder| {
@@ -109,7 +110,7 @@ impl Plan {
                 }
                 Column::of(folder, limits)?.map(Part::Array).ok_or_else(nothing)
             });
-            match part {
+            match unless_limit(part)? {
                 Ok(part) => columns.push((name, part)),
                 Err(error) => {
                     let words = format!("the column is lost: {error}");
@@ -117,7 +118,7 @@ impl Plan {
                 }
             }
         }
-        let attrs = text(dir, Attrs::FILE, limits.max_metadata);
+        let attrs = unless_limit(text(dir, Attrs::FILE, limits))?;
         let attrs = attrs.and_then(|text| Attrs::parse(Some(&text)));
         if let Err(error) = &attrs {
             report.lose(Source::File(Attrs::FILE.to_owned()), error.to_string());
@@ -197,9 +198,9 @@ fn with_folders(
 }
 
 /// The names of the columns; without their list, those of all folders that look like columns.
-fn names(dir: &dyn Dir, limits: &Limits, report: &mut Report) -> Vec<String> {
-    let listed = text(dir, Rootdirs::FILE, limits.max_metadata);
-    match listed.and_then(|text| Rootdirs::parse(&text)) {
+fn names(dir: &dyn Dir, limits: &Limits, report: &mut Report) -> Result<Vec<String>> {
+    let listed = unless_limit(text(dir, Rootdirs::FILE, limits))?;
+    Ok(match listed.and_then(|text| Rootdirs::parse(&text)) {
         Ok(listed) => with_folders(dir, listed.names, limits, report),
         Err(error) => {
             report.order = Order::Storage;
@@ -210,5 +211,5 @@ fn names(dir: &dyn Dir, limits: &Limits, report: &mut Report) -> Vec<String> {
             names.sort_unstable();
             names
         }
-    }
+    })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::rebuild::{majority, most_padding};
+use super::super::rebuild::{majority, most_padding, unless_limit};
 use super::super::report::{Certainty, Report, Source};
 use super::super::scan::{HEADER, Judge};
 use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
@@ -14,15 +14,17 @@ use crate::limits::Limits;
 use crate::store::Dir;
 
 /// The most bytes of a small file.
-const MAX_SMALL: usize = 1 << 20;
+const MAX_SMALL: u64 = 1 << 20;
+
+/// Decoded length and item size of every chunk file; `None` where it does not decode.
+type Peeks = BTreeMap<u64, Option<(usize, usize)>>;
 
 /// A column, as far as it can be read without its chunks.
 pub(super) struct Survey {
     pub(super) sizes: Result<Sizes>,
     pub(super) storage: Result<Storage>,
     pub(super) attrs: Result<Attrs>,
-    /// Decoded length and item size of every chunk file; `None` where it does not decode.
-    pub(super) chunks: BTreeMap<u64, Option<(usize, usize)>>,
+    pub(super) chunks: Peeks,
     /// How many chunk files have numbers that are far from those of all others.
     far: usize,
     most_padding: u64,
@@ -38,28 +40,33 @@ pub(super) struct Chunk {
 }
 
 impl Survey {
-    /// Looks at all files of a folder.
-    pub(super) fn of(root: &dyn Dir, limits: &Limits) -> Self {
-        let most = limits.max_metadata.min(MAX_SMALL);
-        let meta = |file: &str| text(root.open_folder("meta")?.as_ref(), file, most);
+    /// Looks at all files of a folder; only limits that are too small for it are an error.
+    pub(super) fn of(root: &dyn Dir, limits: &Limits) -> Result<Self> {
+        let meta = |file: &str| {
+            let folder = root.open_folder("meta")?;
+            match folder.open(file)?.len()? {
+                len if len > MAX_SMALL => Err(Error::corrupt(format!("the file has {len} bytes"))),
+                _ => text(folder.as_ref(), file, limits),
+            }
+        };
         let attrs = match root.open(Attrs::FILE) {
-            Ok(_) => text(root, Attrs::FILE, limits.max_metadata)
+            Ok(_) => unless_limit(text(root, Attrs::FILE, limits))?
                 .and_then(|text| Attrs::parse(Some(&text))),
             // bcolz needs the file, but the values are what counts.
             Err(_) => Err(Error::not_found("the file is missing")),
         };
-        let most_padding = most_padding(limits);
-        let (chunks, far) = root
-            .open_folder("data")
-            .map_or_else(|_| (BTreeMap::new(), 0), |data| peek(data.as_ref(), limits));
-        Self {
-            sizes: meta("sizes").and_then(|text| Sizes::parse(&text)),
-            storage: meta("storage").and_then(|text| Storage::parse(&text)),
+        let (chunks, far) = match root.open_folder("data") {
+            Ok(data) => peek(data.as_ref(), limits)?,
+            Err(_) => (BTreeMap::new(), 0),
+        };
+        Ok(Self {
+            sizes: unless_limit(meta("sizes"))?.and_then(|text| Sizes::parse(&text)),
+            storage: unless_limit(meta("storage"))?.and_then(|text| Storage::parse(&text)),
             attrs,
             chunks,
             far,
-            most_padding,
-        }
+            most_padding: most_padding(limits),
+        })
     }
 
     /// Whether it looks like a carray at all.
@@ -125,22 +132,22 @@ impl Survey {
 
 /// The numbers of chunk files and what is in them, but for those that are far from all others; and how many
 /// these are.
-fn peek(data: &dyn Dir, limits: &Limits) -> (BTreeMap<u64, Option<(usize, usize)>>, usize) {
+fn peek(data: &dyn Dir, limits: &Limits) -> Result<(Peeks, usize)> {
     let names = data.names().unwrap_or_default();
     let number = |name: &String| {
         let number = name.strip_prefix("__")?.strip_suffix(".blp")?.parse().ok()?;
         (chunk_name(number) == *name).then_some(number)
     };
     let look = |number: u64| {
-        let chunk = read_chunk(Some(data), number, limits).ok()?;
-        Some((chunk.len, chunk.item_size))
+        let chunk = unless_limit(read_chunk(Some(data), number, limits))?.ok();
+        Ok((number, chunk.map(|chunk| (chunk.len, chunk.item_size))))
     };
     let numbers: Vec<u64> = names.iter().filter_map(number).collect();
     let most = (numbers.len() as u64).saturating_add(most_padding(limits));
     let near = numbers.iter().copied().filter(|number| *number < most);
-    let chunks: BTreeMap<_, _> = near.map(|number| (number, look(number))).collect();
+    let chunks: Peeks = near.map(look).collect::<Result<_>>()?;
     let far = numbers.len() - chunks.len();
-    (chunks, far)
+    Ok((chunks, far))
 }
 
 /// Where chunk `number` is, or should be.
@@ -158,7 +165,7 @@ pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -
     if len as u64 > rest {
         return Err(Error::truncated(format!("of {len} bytes only {rest} are here")));
     }
-    let decoded = judge.certainty_of_known(&header, at)?;
+    let decoded = judge.certainty_of(&header, at)?;
     let stored = judge.input.get(at, len + SUFFIX);
     let (chunk, behind) = stored.split_at_checked(len).unwrap_or((stored, &[]));
     let certainty = match check_suffix(chunk, behind) {
@@ -168,11 +175,12 @@ pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -
     Ok(Chunk { bytes: chunk.to_vec(), len: header.len(), item_size: header.item_size(), certainty })
 }
 
-pub(super) fn text(dir: &dyn Dir, file: &str, most: usize) -> Result<String> {
+/// The text of a file.
+pub(super) fn text(dir: &dyn Dir, file: &str, limits: &Limits) -> Result<String> {
     let store = dir.open(file)?;
-    let len = usize::try_from(store.len()?).ok().filter(|len| *len <= most);
-    let len = len.ok_or_else(|| Error::limit(format!("the file has more than {most} bytes")))?;
-    let mut bytes = vec![0; len];
+    let len = store.len()?;
+    limits.check_metadata("file", len)?;
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
     store.read_exact_at(0, &mut bytes)?;
     String::from_utf8(bytes).map_err(|error| Error::corrupt("this is no text").because(error))
 }

@@ -246,8 +246,11 @@ fn look(at: u64, end: u64, judge: &mut Judge<'_>) -> Result<Option<Found>> {
     let header = blosc1_header(&mut judge.input, at, end).filter(|header| header.len() > 0);
     let Some(header) = header else { return Ok(None) };
     let (len, decoded_len, item_size) = (header.compressed_len(), header.len(), header.item_size());
-    match judge.certainty_of_known(&header, at) {
-        Ok(certainty) => Ok(Some(Found { at, len, suffix: 0, decoded_len, item_size, certainty })),
+    match judge.certainty_of(&header, at) {
+        Ok(certainty) => {
+            let (suffix, refusal) = (0, None);
+            Ok(Some(Found { at, len, suffix, decoded_len, item_size, certainty, refusal }))
+        }
         // It may be whole: that there is too little memory must not make it a hole.
         Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
         Err(_) => Ok(None),

@@ -108,7 +108,7 @@ fn choose(
         match place {
             Place::Chunk(found) => {
                 let (range, len) = (found.range.clone(), found.decoded_len);
-                let certainty = found.certainty.unwrap_or(Certainty::Assumed);
+                let certainty = found.certainty.clone().unwrap_or(Certainty::Assumed);
                 let source = Source::Bytes(range.clone());
                 report.pieces.push(Piece { chunk, source, len, certainty });
                 contents.push((len, Some(range)));
@@ -117,8 +117,7 @@ fn choose(
                 let len = sizes.hole(found.map(|found| found.decoded_len), number == last);
                 let filled = filler.prepare(len);
                 contents.extend(filled.then_some((len, None)));
-                let (chunk, reason) = (filled.then_some(chunk), reason.to_owned());
-                report.holes.push(Hole { chunk, source, reason });
+                report.holes.push(Hole { chunk: filled.then_some(chunk), source, reason });
             }
         }
     }

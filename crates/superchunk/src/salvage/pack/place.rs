@@ -21,10 +21,9 @@ pub(super) enum Place<'f> {
     /// It was found.
     Chunk(&'f Found),
     /// It is lost.
-    Hole { found: Option<&'f Found>, source: Source, reason: &'static str },
+    Hole { found: Option<&'f Found>, source: Source, reason: String },
 }
 
-const DAMAGED: &str = "it does not decode, or does not have its digest";
 const UNKNOWN: &str = "these bytes are nothing known";
 const MISSING: &str = "nothing is where it should be";
 
@@ -56,11 +55,11 @@ pub(super) fn arrange<'f>(
 }
 
 fn place_of(found: &Found) -> Place<'_> {
-    match found.certainty {
-        Some(_) => Place::Chunk(found),
-        None => {
-            let source = Source::Bytes(found.range.clone());
-            Place::Hole { found: Some(found), source, reason: DAMAGED }
+    match &found.certainty {
+        Ok(_) => Place::Chunk(found),
+        Err(reason) => {
+            let (source, reason) = (Source::Bytes(found.range.clone()), reason.clone());
+            Place::Hole { found: Some(found), source, reason }
         }
     }
 }
@@ -84,14 +83,14 @@ fn by_positions<'f>(
         let number = listed.copied().or_else(|| free().then_some(next));
         match number.and_then(|number| Some((number, places.get_mut(number)?))) {
             Some((number, place)) => (*place, next) = (Some(found), number + 1),
-            None if next == positions.len() && found.certainty.is_some() => more.push(found),
+            None if next == positions.len() && found.certainty.is_ok() => more.push(found),
             None => report.superseded += 1,
         }
     }
     let lost = |position: &u64| Place::Hole {
         found: None,
         source: Source::Bytes(*position..*position),
-        reason: MISSING,
+        reason: MISSING.to_owned(),
     };
     let listed = places.into_iter().zip(positions);
     let mut places: Vec<Place<'f>> =
@@ -141,7 +140,7 @@ fn in_order<'f>(
             let hole = || Place::Hole {
                 found: None,
                 source: Source::Bytes(range.clone()),
-                reason: "as many chunks are missing as the header counts more",
+                reason: "as many chunks are missing as the header counts more".to_owned(),
             };
             places.splice(at..at, (0..missing).map(|_| hole()));
         }

@@ -3,13 +3,15 @@
 use std::ops::Range;
 
 use crate::chunk::Header;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pack::Checksum;
 
 use super::super::input::Input;
 use super::super::rebuild::check_count;
 use super::super::report::Certainty;
-use super::super::scan::{Judge, blosc1_header, next_blosc1};
+use super::super::scan::{Judge, blosc1_header, next_blosc1, refusal};
+
+const DAMAGED: &str = "it does not decode, or does not have its digest";
 
 /// A chunk, or what was one.
 #[derive(Clone, Debug)]
@@ -20,8 +22,8 @@ pub(super) struct Found {
     pub(super) end: u64,
     pub(super) decoded_len: usize,
     pub(super) item_size: usize,
-    /// How sure it is; `None` if it is damaged, and only its header can be read.
-    pub(super) certainty: Option<Certainty>,
+    /// How sure it is, or why it is lost; then only its header can be read.
+    pub(super) certainty: std::result::Result<Certainty, String>,
 }
 
 /// What a file holds.
@@ -36,7 +38,7 @@ pub(super) struct Search {
 impl Search {
     /// The chunks that can be read.
     pub(super) fn whole(&self) -> impl Iterator<Item = &Found> {
-        self.found.iter().filter(|found| found.certainty.is_some())
+        self.found.iter().filter(|found| found.certainty.is_ok())
     }
 }
 
@@ -69,17 +71,22 @@ impl Walk<'_, '_> {
             let range = at..at + header.compressed_len() as u64;
             let certainty = self.certainty(&header, at);
             let end = match certainty {
-                Some(Certainty::Verified) => Some(range.end + self.digest_len()),
-                Some(_) => Some(self.end_before_next(range.end).unwrap_or(range.end)),
-                None => self.end_before_next(range.end),
+                Ok(Certainty::Verified) => Some(range.end + self.digest_len()),
+                Ok(_) => Some(self.end_before_next(range.end).unwrap_or(range.end)),
+                Err(_) => self.end_before_next(range.end),
             };
             // Else a header inside of bytes that are none.
-            if let Some(end) = end {
-                let (decoded_len, item_size) = (header.len(), header.item_size());
-                search.found.push(Found { range, end, decoded_len, item_size, certainty });
-                check_count(search.found.len(), &self.judge.limits)?;
-                from = end;
-            }
+            let Some(end) = end else { continue };
+            let certainty = match certainty {
+                // It may be whole: that there is too little memory must not make it a hole.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+                Err(error) if error.kind() == ErrorKind::Unsupported => Err(refusal(&error)),
+                certainty => certainty.map_err(|_| DAMAGED.to_owned()),
+            };
+            let (decoded_len, item_size) = (header.len(), header.item_size());
+            search.found.push(Found { range, end, decoded_len, item_size, certainty });
+            check_count(search.found.len(), &self.judge.limits)?;
+            from = end;
         }
         search.checksum = self.stated.filter(|checksum| *checksum != Checksum::None);
         Ok(search)
@@ -89,26 +96,27 @@ impl Walk<'_, '_> {
         self.stated.map_or(0, Checksum::len) as u64
     }
 
-    /// How sure a chunk is; `None` if it is damaged.
-    fn certainty(&mut self, header: &Header, at: u64) -> Option<Certainty> {
+    /// How sure a chunk is.
+    fn certainty(&mut self, header: &Header, at: u64) -> Result<Certainty> {
         if !self.by_digest {
-            return self.judge.certainty_of_known(header, at).ok();
+            return self.judge.certainty_of(header, at);
         }
         let len = header.compressed_len();
-        self.judge.limits.check_decoded(len).ok()?;
+        self.judge.limits.check_decoded(len)?;
         let first = self.stated.into_iter();
         let others = Checksum::ALL.into_iter().filter(|other| Some(*other) != self.stated);
         for checksum in first.chain(others).filter(|checksum| *checksum != Checksum::None) {
             let stored = self.judge.input.get(at, len + checksum.len());
-            let (chunk, behind) = stored.split_at_checked(len)?;
+            let Some((chunk, behind)) = stored.split_at_checked(len) else { break };
             if checksum.compare(chunk, behind).is_ok() {
                 self.stated = Some(checksum);
-                return Some(Certainty::Verified);
+                self.judge.check_known(header)?;
+                return Ok(Certainty::Verified);
             }
             self.judge.spend(len);
-            self.judge.check_budget().ok()?;
+            self.judge.check_budget()?;
         }
-        None
+        Err(Error::corrupt(DAMAGED))
     }
 
     /// Where a chunk and its digest end, if another one or the end of the file follows: else it was none.

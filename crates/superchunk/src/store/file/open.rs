@@ -82,8 +82,9 @@ pub(in crate::store) fn why_not_opened(
     }
 }
 
+/// What a name stands for, in words.
 #[cfg(unix)]
-fn kind_of(file_type: FileType) -> &'static str {
+pub(in crate::store) fn kind_of(file_type: FileType) -> &'static str {
     match file_type {
         kind if kind.is_dir() => "a directory",
         kind if kind.is_symlink() => "a symbolic link",
@@ -93,8 +94,9 @@ fn kind_of(file_type: FileType) -> &'static str {
     }
 }
 
+/// What a name stands for, in words.
 #[cfg(windows)]
-fn kind_of(file_type: FileType) -> &'static str {
+pub(in crate::store) fn kind_of(file_type: FileType) -> &'static str {
     match file_type {
         kind if kind.is_dir() => "a directory",
         kind if kind.is_symlink() => "a symbolic link",
