@@ -215,16 +215,18 @@ impl<'a, W: Write> RowPrinter<'a, W> {
     /// What a column shows in a row.
     fn cell(&self, view: &ColumnView, batch: &Batch, index: usize, row: u64) -> Outcome<String> {
         let in_json = matches!(self.form, TableForm::Json | TableForm::Jsonl);
-        let data = match self.objects.get(&view.name, row) {
-            Some(object) if in_json => return Ok(object?.to_json()),
-            Some(object) => return Ok(object?.to_text()),
-            None => batch.column(&view.name)?,
+        let refused = |error| no_text(&format!("row {row}, column `{}`", view.name), &error);
+        let data = match (self.objects.get(&view.name, row), self.form) {
+            (Some(object), _) if in_json => return Ok(object?.to_json()),
+            (Some(object), TableForm::Csv(escape)) => {
+                return object?.to_csv(escape).map_err(refused);
+            }
+            (Some(object), _) => return Ok(object?.to_text()),
+            (None, _) => batch.column(&view.name)?,
         };
         match self.form {
             TableForm::Json | TableForm::Jsonl => Ok(view.json(data, index)),
-            TableForm::Csv(escape) => view
-                .csv(data, index, escape)
-                .map_err(|error| no_text(&format!("row {row}, column `{}`", view.name), &error)),
+            TableForm::Csv(escape) => view.csv(data, index, escape).map_err(refused),
             TableForm::Table | TableForm::Markdown => Ok(view.text(data, index)),
         }
     }

@@ -115,7 +115,8 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
         let usual = if context.json() { Form::Json } else { Form::Table };
         let span = list.span(input.slice.as_deref())?;
         let span = span.first(head.map_or(u64::MAX, |head| first_of(head, span.count())));
-        return objects::print(list, span, view.format.unwrap_or(usual));
+        let form = view.format.unwrap_or(usual);
+        return objects::print(list, span, form, Escape::of(view.escape));
     }
     let known = view.dtype.clone().or_else(|| input.dtype());
     let form = match (view.format, context.json()) {

@@ -185,9 +185,18 @@ fn columns_of_python_objects_are_shown_and_become_text() {
     assert_eq!(lines[2], r#"{"volume": 30, "note": {"k": [1, null, true]}}"#);
     let said = shell.run("cat quotes.bcolz --where volume>0 --cols note --format csv").succeeds();
     assert_eq!(said.text(), "note\n\"a, b\"\n\"{\"\"k\"\": [1, null, true]}\"\n");
-    shell.run("convert quotes.bcolz again.csv").succeeds();
+    for line in ["convert quotes.bcolz again.csv", "cat quotes.bcolz --format csv"] {
+        let said = shell.run(line);
+        assert_eq!((said.code, said.text()), (Some(1), ""), "{line}");
+        for part in ["row 1, column `note`: a pickle of ", "--escape"] {
+            assert!(said.stderr.contains(part), "{line}: {}", said.stderr);
+        }
+    }
+    shell.run("convert quotes.bcolz again.csv --escape").succeeds();
     let text = String::from_utf8(shell.read("again.csv")).unwrap();
     assert!(text.contains("True,\"a, b\"\n"), "{text}");
+    // Protocol 2 and later begin with 0x80.
+    assert!(text.contains("False,\"\\x80") || text.contains("False,\\x80"), "{text}");
     let said = shell.run("info quotes.bcolz").succeeds();
     assert!(said.text().contains("6 columns") && said.text().contains("object"), "{}", said.text());
 }
