@@ -27,6 +27,13 @@ pub(crate) enum Form {
     Md,
 }
 
+impl Form {
+    /// The word that is typed for it.
+    pub(crate) fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
 /// The type that items are printed with when nobody has said one: unsigned integers where there are
 /// some of that size.
 pub(crate) fn guess(item_size: usize) -> Outcome<DType> {

@@ -12,12 +12,9 @@ use crate::names::human;
 use crate::output::{self, Document, Table, numbers, object, ratio, rounded};
 use crate::verbs::pack::size_of_path;
 
-/// The document, or the text, that `info` prints.
-pub(crate) fn describe(rows: &Rows, path: &Path, json: bool) -> Outcome {
+/// Prints what `info` says in text.
+pub(crate) fn describe(rows: &Rows, path: &Path) -> Outcome {
     let (nbytes, stored) = (data_len(rows), size_of_path(path));
-    if json {
-        return document(rows, nbytes, stored).print();
-    }
     let mut text = format!("{}: {} ({})\n", rows.name, rows.kind(), rows.detected.reason);
     let mut line = |key: &str, value: String| text.push_str(&format!("  {key:<10} {value}\n"));
     line("rows", format!("{}, {}", rows.rows(), column_count(rows)));
@@ -45,7 +42,9 @@ pub(crate) fn summary_line(rows: &Rows, path: &Path) -> Outcome<(u64, u64, Strin
     Ok((data_len(rows), size_of_path(path), what))
 }
 
-fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
+/// The document of `info`.
+pub(crate) fn document(rows: &Rows, path: &Path) -> Document {
+    let (nbytes, stored) = (data_len(rows), size_of_path(path));
     let objects = rows.objects();
     let columns = rows.columns().iter().map(|column| {
         object([

@@ -18,7 +18,7 @@ mod view;
 pub(crate) use append::append;
 pub(crate) use attributes::value_of;
 pub(crate) use convert::{Made, Request, convert};
-pub(crate) use info::{describe, summary_line};
+pub(crate) use info::{describe, document, summary_line};
 pub(crate) use print::{TableForm, Wanted, show};
 pub(crate) use records::TextForm;
 pub(crate) use sink::Sink;

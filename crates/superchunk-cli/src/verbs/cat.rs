@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::{Location, LocationArg};
 use crate::objects;
-use crate::output;
+use crate::output::{self, Document, numbers};
 use crate::picture;
 use crate::span::Span;
 use crate::tables::{self, Rows, TableForm, Totals, Wanted};
@@ -101,6 +101,10 @@ pub(crate) fn run_head(args: &HeadArgs, context: &Context) -> Outcome {
 
 /// Shows values; `head` is the number of values, or without its sign of those at the end to leave out.
 fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Context) -> Outcome {
+    if let Some(form) = view.format.filter(|form| context.json() && *form != Form::Json) {
+        let words = format!("--json prints one document, --format {} is not one", form.name());
+        return Err(Failure::usage(words).with_help("leave one of the two out"));
+    }
     if let Some(rows) = Rows::open(location, context)? {
         return show_rows(&rows, location, view, head, context);
     }
@@ -209,7 +213,12 @@ fn picture(
         items.extend_from_slice(bytes);
         Ok(())
     })?;
-    target.write(force, context, |out| picture::write_png(out, &shape, &dtype, &items))
+    target.write(force, context, |out| picture::write_png(out, &shape, &dtype, &items))?;
+    if !context.json() {
+        return Ok(());
+    }
+    let document = Document::new("cat").with("path", input.name.as_str());
+    document.with("output", target.name()).with("shape", numbers(shape)).print()
 }
 
 /// All that is to be shown, or its first `limit` bytes.

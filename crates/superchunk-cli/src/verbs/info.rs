@@ -11,7 +11,7 @@ use crate::failure::Outcome;
 use crate::input::Input;
 use crate::location::Location;
 use crate::names::{codec_name, pipeline_name};
-use crate::output::{self, Table, object};
+use crate::output::{self, Document, Table, object};
 use crate::summary::Summary;
 use crate::tables::{self, Rows};
 
@@ -34,27 +34,51 @@ pub(crate) struct InfoArgs {
 }
 
 pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
+    if context.json() {
+        return print_document(args, context);
+    }
     for given in &args.locations {
         let location = Location::parse(given);
         if let (Some(rows), Some(path)) = (Rows::open(&location, context)?, &location.path) {
-            tables::describe(&rows, path, context.json())?;
+            tables::describe(&rows, path)?;
             continue;
         }
         let input = Input::open(&location, context)?;
         let summary = Summary::of(&input)?;
         let frame = if args.chunks { input.chunks()? } else { None };
-        if context.json() {
-            let document = summary.document(&input);
-            match frame {
-                Some(frame) => document.print_list("chunk_list", list(frame))?,
-                None => document.print()?,
-            }
-            continue;
-        }
         output::print(&summary.text(&input))?;
         frame.map_or(Ok(()), table)?;
     }
     Ok(())
+}
+
+/// Prints one document: that of the only file, or one with those of all as `files`.
+fn print_document(args: &InfoArgs, context: &Context) -> Outcome {
+    let is_only = args.locations.len() == 1;
+    let mut files = Vec::new();
+    for given in &args.locations {
+        let location = Location::parse(given);
+        let document = if let (Some(rows), Some(path)) =
+            (Rows::open(&location, context)?, &location.path)
+        {
+            tables::document(&rows, path)
+        } else {
+            let input = Input::open(&location, context)?;
+            let document = Summary::of(&input)?.document(&input);
+            match input.chunks()?.filter(|_| args.chunks) {
+                Some(frame) if is_only => return document.print_list("chunk_list", list(frame)),
+                Some(frame) => {
+                    document.with("chunk_list", list(frame).collect::<Outcome<Vec<_>>>()?)
+                }
+                None => document,
+            }
+        };
+        if is_only {
+            return document.print();
+        }
+        files.push(document.into_part());
+    }
+    Document::new("info").with("files", files).print()
 }
 
 fn list(frame: &SuperChunk) -> impl Iterator<Item = Outcome<Value>> {

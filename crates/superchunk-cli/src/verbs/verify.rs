@@ -65,7 +65,8 @@ enum LevelArg {
 
 pub(crate) fn run(args: &VerifyArgs, context: &Context) -> Outcome {
     let locations = locations(args)?;
-    let [location] = locations.as_slice() else { return many(&locations, args, context) };
+    let only = locations.first().filter(|_| locations.len() == 1 && !args.recursive);
+    let Some(location) = only else { return many(&locations, args, context) };
     let report = look(location, args, context)?;
     if context.json() {
         document(&report, &location.name()).print()?;

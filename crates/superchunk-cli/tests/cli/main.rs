@@ -20,6 +20,7 @@ mod foreign;
 mod help;
 mod info;
 mod inspect;
+mod json;
 mod ls;
 mod manual;
 mod memory;
