@@ -90,7 +90,10 @@ impl Input {
                 (spool.path().to_owned(), Some(spool))
             }
         };
-        let detected = detect::path(&path)?;
+        let mut detected = detect::path(&path)?;
+        if detected.format == Format::Raw {
+            detected.reason = foreign::reason(&path).unwrap_or(detected.reason);
+        }
         let (name, slice) = (location.name(), location.slice.clone());
         if matches!(detected.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk) {
             return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
@@ -156,7 +159,12 @@ impl Input {
         }
     }
 
-    fn refuse(&self, wanted: &str) -> Failure {
+    /// Refuses it, because a table is needed.
+    pub(crate) fn refuse_as_table(&self) -> Failure {
+        foreign::refuse_as_table(&self.name, &self.path, &self.detected)
+    }
+
+    pub(crate) fn refuse(&self, wanted: &str) -> Failure {
         foreign::refuse(&self.name, &self.path, &self.detected, wanted)
     }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use superchunk::detect::{self, Format};
 use superchunk::table::Column;
 
 use super::Rows;
@@ -11,6 +12,7 @@ use super::records::{Records, TextForm};
 use super::sink::{Schema, Sink};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::foreign;
 use crate::interrupt;
 use crate::location::Location;
 
@@ -37,6 +39,9 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
         return append_rows(sink, columns, &rows);
     }
     let path = Path::new(input);
+    if input != "-" && path.is_file() {
+        refuse_other(path)?;
+    }
     let mut records = Records::open(path, TextForm::of_name(path))?;
     let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     if let Some(name) = records.names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -52,6 +57,19 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
     let batch = schema.batch();
     let mut put = |parts: &[Vec<u8>], first| sink.put(&schema.columns, parts, first);
     records_batches(&mut records, &schema.columns, &order, batch, &mut put).map(drop)
+}
+
+/// Refuses a file that has no rows of text in it.
+fn refuse_other(path: &Path) -> Outcome {
+    let name = path.display().to_string();
+    let detected = detect::path(path)?;
+    if detected.format != Format::Raw {
+        return Err(foreign::refuse_as_table(&name, path, &detected));
+    }
+    if TextForm::of_name(path).is_none() && foreign::is_binary(path) {
+        return Err(foreign::refuse(&name, path, &detected, "a table, CSV or JSON-lines"));
+    }
+    Ok(())
 }
 
 fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows) -> Outcome {

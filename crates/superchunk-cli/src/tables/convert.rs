@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use superchunk::table::{Column, Source};
 use superchunk::{DKind, DType, npy};
@@ -21,7 +21,7 @@ use crate::input::spool_stdin;
 use crate::location::Location;
 use crate::replace::{Scratch, replace};
 use crate::span::Span;
-use crate::target::Target;
+use crate::target::{Named, Target};
 use crate::values::Escape;
 
 /// What a table becomes.
@@ -40,10 +40,10 @@ pub(crate) enum Made {
 impl Made {
     /// What the name of the output tells.
     pub(crate) fn of_name(output: &OsStr) -> Option<Self> {
-        match Path::new(output).extension()?.to_str()? {
-            "bcolz" => Some(Self::Bcolz),
-            "blsk" => Some(Self::Blsk),
-            "csv" => Some(Self::Csv),
+        match Named::of(output) {
+            Named::Bcolz => Some(Self::Bcolz),
+            Named::Blsk => Some(Self::Blsk),
+            Named::Csv => Some(Self::Csv),
             _ => None,
         }
     }

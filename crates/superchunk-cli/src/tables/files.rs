@@ -10,7 +10,7 @@ use super::array::VALUES;
 use super::manifest;
 use crate::arrays::Array;
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::values::parse_dtype;
@@ -28,9 +28,16 @@ impl FileSource {
     /// The array of a file. A structure gives a column for each of its fields; tells whether it is one.
     pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<(Self, bool)> {
         let input = Input::open(location, context)?;
-        let Content::Array(array) = input.content else {
-            return Err(Failure::usage(format!("`{}` is no array", location.name()))
-                .with_help("tables are made of tables, arrays, CSV and JSON-lines"));
+        let array = match input.content {
+            Content::Array(array) => array,
+            Content::Raw(_) => return Err(input.refuse("a table or an array")),
+            _ => {
+                let name = location.name();
+                let words = format!("`{name}` is not a table or an array: its items have no type");
+                let help =
+                    format!("`superchunk unpack {name} --dtype '<f8' -o OUT.npy` gives them one");
+                return Err(Failure::said(Exit::Unsupported, words).with_help(help));
+            }
         };
         let mut source = Self::empty();
         let dtype = parse_dtype(&array.dtype())?;

@@ -110,9 +110,7 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
     }
     let of_tables = [&view.cols, &view.condition, &view.agg, &view.by];
     if of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md) {
-        let words = format!("`{}` is no table", location.name());
-        let help = "--cols, --where, --agg, --by and md are for tables";
-        return Err(Failure::usage(words).with_help(help));
+        return Err(Input::open(location, context)?.refuse_as_table());
     }
     let input = Input::open(location, context)?;
     if let Content::Objects(list) = &input.content {

@@ -22,7 +22,7 @@ use crate::output::{Document, ratio, rounded};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
 use crate::tables::{self, Made, Request, Rows, TextForm};
-use crate::target::Target;
+use crate::target::{Named, Target};
 use crate::values::Escape;
 
 const EXAMPLES: &str = "\
@@ -126,7 +126,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
     }
     let to = match args.to {
         Some(to) => to,
-        None => guess(args, &input)?,
+        None => guess(args)?,
     };
     let target = Target::parse(&args.output);
     check(args, to, &input, context)?;
@@ -161,7 +161,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         (To::Frame | To::Sparse | To::B2nd, Target::Path(path)) => {
             let is_array = matches!(input.content, Content::Array(_));
             if is_array && input.frame().is_none() || to == To::B2nd && !is_array {
-                arrays::convert(&input, &args.request(), path, context)?;
+                to_array(&input, args, to, path, context)?;
             } else {
                 to_frame(&input, args, to, path, context)?;
             }
@@ -181,6 +181,9 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
 
 /// Refuses options that the result has no use for, and results out of all proportion.
 fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcome {
+    if args.encoding.sparse && matches!(to, To::Npy | To::Chunk | To::Raw) {
+        return Err(Failure::usage("--sparse is for frames, which are files or folders"));
+    }
     if to != To::Blp && args.pack_file.is_given() {
         return Err(Failure::usage("only Bloscpack files have such checksums and offsets"));
     }
@@ -217,12 +220,17 @@ fn table_of(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
                 .with_help("it becomes bcolz, blsk, columns, csv or npy, PATH::COLUMN also b2nd"));
         }
         None if named.is_some() => named,
-        None if is_table => match Path::new(&args.output).extension().and_then(|s| s.to_str()) {
-            Some("npy") => Some(Made::Npy),
-            Some("b2nd") => Some(Made::B2nd),
+        None if is_table => match Named::of(&args.output) {
+            Named::Npy => Some(Made::Npy),
+            Named::B2nd => Some(Made::B2nd),
             _ => {
-                let words = format!("what is `{}` to be?", args.output.to_string_lossy());
-                let help = "say it with --to bcolz, blsk, columns, csv, npy or b2nd";
+                let made = [Named::Bcolz, Named::Blsk, Named::Csv, Named::Npy, Named::B2nd];
+                let help = "--to bcolz, blsk, columns, csv, npy or b2nd makes that of any name";
+                Named::check(&args.output, &made, help)?;
+                let words = format!(
+                    "expected an output with an extension, or --to, got `{}`",
+                    args.output.display()
+                );
                 return Err(Failure::usage(words).with_help(help));
             }
         },
@@ -249,23 +257,35 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
 }
 
 /// What the name of the output says.
-fn guess(args: &ConvertArgs, input: &Input) -> Outcome<To> {
-    let suffix = Path::new(&args.output).extension().and_then(|suffix| suffix.to_str());
-    Ok(match suffix {
+fn guess(args: &ConvertArgs) -> Outcome<To> {
+    let made = [
+        Named::Frame,
+        Named::Sparse,
+        Named::B2nd,
+        Named::Blp,
+        Named::Npy,
+        Named::Chunk,
+        Named::Raw,
+    ];
+    let help = "--to frame, sparse, chunk, b2nd, blp, npy or raw makes that of any name";
+    Named::check(&args.output, &made, help)?;
+    Ok(match Named::of(&args.output) {
+        Named::Blp => To::Blp,
+        Named::Npy => To::Npy,
+        Named::Chunk => To::Chunk,
+        Named::Raw => To::Raw,
+        Named::Sparse => To::Sparse,
         _ if args.encoding.sparse => To::Sparse,
-        Some("b2nd") => To::B2nd,
-        Some("blp") => To::Blp,
-        Some("b2frame" | "b2b" | "b2") => To::Frame,
-        Some("npy") => To::Npy,
-        Some("chunk") => To::Chunk,
-        Some("raw" | "bin") => To::Raw,
-        None if input.frame().is_none() && !matches!(input.content, Content::Array(_)) => To::Frame,
-        _ => {
-            let words = format!("what is `{}` to be?", args.output.to_string_lossy());
-            return Err(Failure::usage(words)
-                .with_help("say it with --to frame, sparse, chunk, b2nd, blp, npy or raw"));
-        }
+        Named::B2nd => To::B2nd,
+        _ => To::Frame,
     })
+}
+
+fn to_array(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
+    let sparse = args.encoding.sparse || to == To::Sparse;
+    let encoding = EncodingArgs { sparse, ..args.encoding.clone() };
+    let request = arrays::Request { encoding: &encoding, ..args.request() };
+    arrays::convert(input, &request, path, context)
 }
 
 fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {

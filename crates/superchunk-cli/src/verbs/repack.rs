@@ -21,7 +21,7 @@ use crate::objects;
 use crate::output::Document;
 use crate::packs::PackFileArgs;
 use crate::replace::replace;
-use crate::target::Target;
+use crate::target::{Named, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +43,19 @@ pub(crate) struct RepackArgs {
     force: bool,
     #[command(flatten)]
     encoding: EncodingArgs,
+}
+
+impl RepackArgs {
+    /// What the name of the output says.
+    fn named(&self) -> Named {
+        self.output.as_deref().map_or(Named::Nothing, Named::of)
+    }
+
+    /// Refuses an output whose name says that it is something else than what is `made`.
+    fn check_name(&self, made: &[Named]) -> Outcome {
+        let help = "`repack` keeps the format, `superchunk convert` makes another one";
+        Named::check(self.output.as_deref().unwrap_or_default(), made, help)
+    }
 }
 
 pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
@@ -84,6 +97,7 @@ pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
 /// Writes a Bloscpack file anew, in version 3 or, with objects, 4.
 fn pack_file(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
     let input = Input::open(&Location::whole(Some(args.frame.clone())), context)?;
+    args.check_name(&[Named::Blp])?;
     let target = (&Target::Path(target.to_owned()), force);
     to_pack(&input, &args.encoding, &PackFileArgs::default(), target, context)
 }
@@ -92,13 +106,17 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
     let location = Location::whole(Some(args.frame.clone()));
     let input = Input::open(&location, context)?;
     input.need_frame()?;
+    args.check_name(match &input.content {
+        Content::Array(_) => &[Named::Frame, Named::Sparse, Named::B2nd],
+        _ => &[Named::Frame, Named::Sparse],
+    })?;
     let in_place = args.output.is_none();
     if in_place && args.encoding.sparse && !args.frame.is_dir() {
         return Err(Failure::usage("a file does not become a folder in its place")
             .with_help("say where to with -o FOLDER"));
     }
     let stays_sparse = in_place && args.frame.is_dir();
-    let sparse = args.encoding.sparse || stays_sparse;
+    let sparse = args.encoding.sparse || stays_sparse || args.named() == Named::Sparse;
     let kind = if sparse { Kind::Sparse } else { Kind::Contiguous };
     if let Content::Objects(list) = &input.content
         && args.encoding.changes_chunks()

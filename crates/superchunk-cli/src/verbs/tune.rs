@@ -24,6 +24,7 @@ use crate::measure::{Measured, measure, samples};
 use crate::names::{codec_name, human, parse_length, parse_size, pipeline_name};
 use crate::output::{self, Document, Table, object, rounded};
 use crate::replace::replace;
+use crate::target::Named;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,6 +99,7 @@ struct Trial {
 
 pub(crate) fn run(args: &TuneArgs, context: &Context) -> Outcome {
     let input = Input::open(&Location::parse(&args.location), context)?;
+    check_name(args, &input)?;
     let samples = samples(&input, args.sample, PIECE)?;
     let (plain, item_size) = match (args.typesize, &input.content) {
         (Some(size), _) => (size, size),
@@ -115,6 +117,16 @@ pub(crate) fn run(args: &TuneArgs, context: &Context) -> Outcome {
         (Some(out), Some(best)) => apply(&input, best, (Path::new(out), args.force), context),
         _ => Ok(()),
     }
+}
+
+/// Refuses an output whose name says that it is something else than a frame.
+fn check_name(args: &TuneArgs, input: &Input) -> Outcome {
+    let made: &[Named] = match &input.content {
+        Content::Array(_) => &[Named::Frame, Named::Sparse, Named::B2nd],
+        _ => &[Named::Frame, Named::Sparse],
+    };
+    let help = "--apply makes a frame, `superchunk convert` other formats";
+    Named::check(args.apply.as_deref().unwrap_or_default(), made, help)
 }
 
 /// The item size with which a fast codec packs best behind one of the two shuffles.
@@ -291,6 +303,7 @@ fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Con
         level: Some(best.level),
         filters: Some(Pipeline(best.filters.clone())),
         block_size: best.block_size,
+        sparse: Named::of(out.as_os_str()) == Named::Sparse,
         ..EncodingArgs::default()
     };
     if matches!(input.content, Content::Array(_)) {

@@ -24,6 +24,7 @@ mod json;
 mod ls;
 mod manual;
 mod memory;
+mod outputs;
 mod pack;
 mod peers;
 mod pipes;
