@@ -7,7 +7,7 @@ use superchunk::bloscpack::{Checksum, Order, Pack, PackArray, PackOptions, PackS
 use superchunk::{DType, FrameOptions, Json, Value};
 
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::Input;
 use crate::names::CODECS;
@@ -37,10 +37,7 @@ impl PackFileArgs {
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<PackOptions> {
-        if encoding.sparse || encoding.dict {
-            let words = "Bloscpack files are no folders, and have no dictionaries";
-            return Err(Failure::usage(words).with_help("leave out --sparse and --dict"));
-        }
+        encoding.check(Holder::Pack)?;
         let item_size = usual.compress.item_size.max(1);
         let chunk_size = (usual.chunk_size / item_size).max(1) * item_size;
         let base = FrameOptions::new(usual.compress.clone()).with_chunk_size(chunk_size);

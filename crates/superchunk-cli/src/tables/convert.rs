@@ -52,6 +52,8 @@ impl Made {
 /// How it is to be made.
 pub(crate) struct Request<'a> {
     pub(crate) made: Made,
+    /// The shapes of chunks and blocks of an array.
+    pub(crate) shapes: (&'a [usize], &'a [usize]),
     pub(crate) dtypes: &'a [String],
     pub(crate) escape: Escape,
     /// Whether `/` in the names of text columns means tables inside of each other.
@@ -85,8 +87,10 @@ pub(crate) fn convert(
             let encoding = request.encoding;
             let mut sink = match made {
                 Made::Blsk => Sink::blsk(temporary, &schema, encoding, context)?,
-                Made::Columns => Sink::frames(temporary, &schema, true, encoding, context)?,
-                Made::B2nd => Sink::frames(temporary, &schema, false, encoding, context)?,
+                Made::Columns => Sink::frames(temporary, &schema, None, encoding, context)?,
+                Made::B2nd => {
+                    Sink::frames(temporary, &schema, Some(request.shapes), encoding, context)?
+                }
                 _ => Sink::bcolz(temporary, &schema, encoding, context)?,
             };
             for (name, value) in &schema.attributes {

@@ -7,7 +7,7 @@ use superchunk::Value;
 use superchunk::table::{Batch, Column, Source, scan};
 
 use super::objects::Objects;
-use super::{ColumnView, Rows, span_of};
+use super::{ColumnView, Rows, filtered, of_condition, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -92,15 +92,14 @@ pub(super) fn print(
         .rows(span.start..span.stop)
         .executor(context.executor())
         .limits(context.limits());
-    if let Some(condition) = wanted.condition {
-        scan = scan.filter(condition)?;
-    }
+    scan = filtered(scan, wanted.condition)?;
     if span.step == 1 {
         scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
     }
     let mut printer = RowPrinter::new(output::text(), &Failure::stdout, form, &views, shown);
     let mut left = wanted.most.unwrap_or(u64::MAX);
-    for batch in scan.batches()? {
+    let batches = scan.batches().map_err(|error| of_condition(error, wanted.condition))?;
+    for batch in batches {
         let batch = batch?;
         let stepped = |row: u64| (row - span.start).is_multiple_of(span.step);
         for (index, row) in batch.row_numbers().enumerate().filter(|(_, row)| stepped(*row)) {

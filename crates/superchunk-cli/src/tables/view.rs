@@ -6,6 +6,7 @@
 use superchunk::table::{Column, ColumnData};
 use superchunk::{DKind, DType, Value};
 
+use super::no_column;
 use crate::failure::{Failure, Outcome};
 use crate::values::{Escape, csv_text, parse_dtype};
 
@@ -58,9 +59,7 @@ impl ColumnView {
             };
             return Ok(Self { name: column.name.clone(), heading: column.name.clone(), change });
         }
-        let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        Err(Failure::usage(format!("there is no column `{text}`"))
-            .with_help(format!("the columns are {}", known.join(", "))))
+        Err(no_column(text, columns))
     }
 
     /// Whether its values are numbers.

@@ -12,7 +12,7 @@ use superchunk::{SuperChunk, Value, chunk};
 use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder, refuse};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
@@ -243,9 +243,11 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
         return Err(Failure::usage("convert takes all rows")
             .with_help("`cat PATH@10:20 --format csv` shows some"));
     }
+    check_options(args, made)?;
     let target = Target::parse(&args.output);
     let request = Request {
         made,
+        shapes: (&args.chunks, &args.blocks),
         dtypes: &args.dtype,
         escape: Escape::of(args.escape),
         is_nested: args.nested,
@@ -254,6 +256,36 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
     };
     let nbytes = tables::convert(location, &target, &request, context)?;
     report(&location.name(), nbytes, &target, context)
+}
+
+/// Refuses options that what is made of a table has no use for.
+fn check_options(args: &ConvertArgs, made: Made) -> Outcome {
+    const OF_TABLES: [&str; 4] = ["--codec (-c)", "--level (-l)", "--filters", "--chunk-size (-z)"];
+    const OF_FRAMES: [&str; 6] =
+        ["--codec (-c)", "--level (-l)", "--filters", "--split", "--dict", "--no-checksums"];
+    const OF_FRAME: [&str; 3] = ["--sparse", "--chunks", "--blocks"];
+    let (what, taken) = match made {
+        Made::Bcolz => ("a bcolz table", OF_TABLES.to_vec()),
+        Made::Blsk => ("a blsk tree", OF_TABLES.to_vec()),
+        Made::Csv => ("CSV", Vec::new()),
+        Made::Npy => ("a NumPy file", Vec::new()),
+        Made::Columns => ("a folder of columns", OF_FRAMES.to_vec()),
+        Made::B2nd => ("an array of a column", [&OF_FRAMES[..], &OF_FRAME].concat()),
+    };
+    if made == Made::B2nd {
+        // Which says what to give instead.
+        arrays::refuse_sizes(&args.encoding)?;
+    }
+    let others = [
+        ("--chunks", !args.chunks.is_empty()),
+        ("--blocks", !args.blocks.is_empty()),
+        ("--packing", args.packing.packing().is_some()),
+        ("--checksum", args.pack_file.checksum.is_some()),
+        ("--no-offsets", args.pack_file.no_offsets),
+    ];
+    let given = others.into_iter().filter_map(|(option, is_given)| is_given.then_some(option));
+    let given = args.encoding.given().into_iter().chain(given);
+    refuse(given.filter(|option| !taken.contains(option)), what)
 }
 
 /// What the name of the output says.
@@ -295,6 +327,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
         if input.frame().is_some() {
             return arrays::copy(input, temporary, &args.request(), kind, context);
         }
+        args.encoding.check(Holder::Frame)?;
         let mut options = args.encoding.fresh(input.item_size(), context)?.with_kind(kind);
         let chunk = match &input.content {
             Content::Chunk(chunk) if !args.encoding.changes_chunks() => chunk,
@@ -370,6 +403,7 @@ fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {
 }
 
 fn to_chunk(input: &Input, args: &ConvertArgs, target: &Target, context: &Context) -> Outcome {
+    args.encoding.check(Holder::Frame)?;
     let lone = input.frame().filter(|frame| frame.chunk_count() == 1);
     let bytes = match lone.filter(|_| !args.encoding.changes_chunks()) {
         Some(frame) => frame.compressed_chunk(0)?,

@@ -13,7 +13,7 @@ use superchunk::{FrameOptions, SuperChunk, Value};
 use crate::args::FilterArgs;
 use crate::arrays::{self, ExactSource, Incoming, RawShape};
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::names::{human, parse_length};
@@ -368,6 +368,7 @@ fn raw_shape(args: &PackArgs, format: Format, source: &Source) -> Outcome<Option
 }
 
 fn options_of(args: &PackArgs, context: &Context) -> Outcome<FrameOptions> {
+    args.encoding.check(Holder::Frame)?;
     let options = args.encoding.fresh(item_size(args)?, context)?;
     Ok(if args.variable { options.with_variable_chunks() } else { options })
 }

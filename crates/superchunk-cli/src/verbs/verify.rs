@@ -16,6 +16,7 @@ use crate::input::{self, Input};
 use crate::location::Location;
 use crate::output::{self, Document, object};
 use crate::progress::Progress;
+use crate::tables::Rows;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -210,6 +211,11 @@ fn look_at(
         if !matches!(detected.format, Format::BcolzTable | Format::Blsk) {
             // Which says that there is nothing inside.
             Input::open(location, context)?;
+        }
+        match Rows::open(location, context) {
+            Err(failure) if failure.exit() == Some(Exit::Usage) => return Err(failure),
+            // What is damaged is reported.
+            _ => {}
         }
         options = options.with_column(inner.clone());
     }

@@ -24,6 +24,7 @@ mod json;
 mod ls;
 mod manual;
 mod memory;
+mod options;
 mod outputs;
 mod pack;
 mod peers;
