@@ -43,6 +43,7 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
         refuse_other(path)?;
     }
     let mut records = Records::open(path, TextForm::of_name(path))?;
+    records.is_strict = true;
     let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     if let Some(name) = records.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::usage(format!("the table has no column `{name}`"))

@@ -1,7 +1,7 @@
 //! The types of columns that come as text.
 
-use superchunk::DType;
 use superchunk::table::{Column, parse_item};
+use superchunk::{DKind, DType};
 
 use super::records::Records;
 use crate::failure::{Failure, Outcome};
@@ -50,7 +50,9 @@ pub(super) fn infer(records: &mut Records, given: &[String]) -> Outcome<(Vec<Col
     }
     let mut rows = 0;
     while let Some(cells) = records.next()? {
-        guesses.iter_mut().zip(&cells).for_each(|(guess, cell)| guess.see(cell));
+        for (place, (guess, cell)) in guesses.iter_mut().zip(&cells).enumerate() {
+            guess.see(cell, records.is_text(place));
+        }
         rows += 1;
     }
     let columns = records.names.iter().zip(guesses).map(|(name, guess)| {
@@ -77,20 +79,22 @@ impl Guess {
         Ok(Self { possible, has_empty, has_value, is_ascii, bytes: 0, letters: 0 })
     }
 
-    fn see(&mut self, cell: &str) {
+    /// Takes in a cell; JSON says whether it is a text.
+    fn see(&mut self, cell: &str, is_text: bool) {
         self.bytes = self.bytes.max(cell.len());
         self.letters = self.letters.max(cell.chars().count());
         self.is_ascii &= cell.is_ascii();
         let text = cell.trim();
+        if is_text {
+            self.possible.retain(|(_, kind)| *kind == Kind::Moment);
+        }
         if text.is_empty() {
             self.has_empty = true;
             return;
         }
         self.has_value = true;
-        if is_label(text) {
-            self.possible.retain(|(_, kind)| !matches!(kind, Kind::Whole | Kind::Float));
-        }
         let fits = |dtype: &DType, kind: Kind| match kind {
+            Kind::Whole | Kind::Float if lost(dtype, text).is_some() => false,
             Kind::Whole => text.parse::<i128>().is_ok() && parse_item(dtype, text).is_ok(),
             Kind::Moment => (text == "NaT" || text.len() >= 10) && parse_item(dtype, text).is_ok(),
             _ => parse_item(dtype, text).is_ok(),
@@ -110,10 +114,20 @@ impl Guess {
     }
 }
 
-/// Whether digits are no number: a plus sign, or a zero before other digits, would be lost.
-fn is_label(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    text.starts_with('+') || matches!(digits, [b'0', b'0'..=b'9', ..])
+/// What a text would lose as a number of this type: then it is not meant as one.
+pub(super) fn lost(dtype: &DType, text: &str) -> Option<&'static str> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let back = match dtype.item_size() {
+        4 => text.parse().ok().map(|value: f32| format!("{value:.0}")),
+        _ => text.parse().ok().map(|value: f64| format!("{value:.0}")),
+    };
+    match (dtype.kind(), digits.as_bytes()) {
+        _ if text.starts_with('+') => Some("its plus sign"),
+        (_, [b'0', b'0'..=b'9', ..]) => Some("its leading zero"),
+        (DKind::Float, _) if is_whole && back.as_deref() != Some(text) => Some("digits"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -122,7 +136,7 @@ mod tests {
 
     fn guessed(cells: &[&str]) -> String {
         let mut guess = Guess::new().unwrap();
-        cells.iter().for_each(|cell| guess.see(cell));
+        cells.iter().for_each(|cell| guess.see(cell, false));
         guess.dtype().unwrap().to_string()
     }
 
@@ -143,6 +157,9 @@ mod tests {
         assert_eq!(guessed(&["01234", "7"]), "|S5");
         assert_eq!(guessed(&["+49123", "1.5"]), "|S6");
         assert_eq!(guessed(&["-007"]), "|S4");
+        assert_eq!(guessed(&["12345678901234567890123"]), "|S23");
+        assert_eq!(guessed(&["9007199254740993", ""]), "|S16");
+        assert_eq!(guessed(&["9007199254740992", "0.5"]), "<f8");
         assert_eq!(guessed(&["0", "0.5", "-0.5", "1e+3"]), "<f8");
         assert_eq!(guessed(&["abc", "de"]), "|S3");
         assert_eq!(guessed(&["äbc", "12"]), "<U3");

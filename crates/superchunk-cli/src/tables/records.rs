@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use superchunk::table::{Column, parse_item};
-use superchunk::{Json, JsonStyle};
+use superchunk::{DKind, DType, Error, Json, JsonStyle};
 
+use super::infer::lost;
 use crate::failure::{Exit, Failure, Outcome};
 
 /// How rows are written.
@@ -34,6 +35,10 @@ pub(super) struct Records {
     pub(super) names: Vec<String>,
     reader: Reader,
     row: u64,
+    /// Of each cell of the last row: whether JSON says that it is a text.
+    texts: Vec<bool>,
+    /// Whether a text in the place of a number is refused, and digits that would be lost.
+    pub(super) is_strict: bool,
     /// What to do about a cell that is no value of its column.
     pub(super) advice: &'static str,
 }
@@ -61,17 +66,16 @@ impl Records {
         let start = input.fill_buf().map_err(|error| Failure::io("read it", path, error))?;
         let is_object = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let form = form.unwrap_or(if is_object { TextForm::Jsonl } else { TextForm::Csv });
-        let mut records = match form {
+        let reader = match form {
             TextForm::Csv => {
                 let input: Box<dyn Read> = Box::new(input);
-                let reader = Reader::Csv(Box::new(csv::Reader::from_reader(input)));
-                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
+                Reader::Csv(Box::new(csv::Reader::from_reader(input)))
             }
-            TextForm::Jsonl => {
-                let reader = Reader::Jsonl { lines: Box::new(input), first: None };
-                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
-            }
+            TextForm::Jsonl => Reader::Jsonl { lines: Box::new(input), first: None },
         };
+        let (names, texts) = (Vec::new(), Vec::new());
+        let mut records =
+            Self { name, names, reader, row: 0, texts, is_strict: false, advice: ADVICE };
         records.read_names()?;
         Ok(records)
     }
@@ -113,9 +117,16 @@ impl Records {
                     let words = format!("row {} has a `{name}`, the first one has not", self.row);
                     return Err(wrong(&self.name, &words));
                 }
-                Ok(Some(self.names.iter().map(|name| cell(object.get(name))).collect()))
+                let values: Vec<_> = self.names.iter().map(|name| object.get(name)).collect();
+                self.texts = values.iter().map(|value| is_text(*value)).collect();
+                Ok(Some(values.into_iter().map(cell).collect()))
             }
         }
+    }
+
+    /// Whether JSON says that this cell of the last row is a text.
+    pub(super) fn is_text(&self, place: usize) -> bool {
+        self.texts.get(place).copied().unwrap_or(false)
     }
 
     /// A row as bytes of columns; `order` tells which cell each column has.
@@ -128,7 +139,8 @@ impl Records {
     ) -> Outcome {
         for ((column, place), part) in columns.iter().zip(order).zip(parts) {
             let text = cells.get(*place).map(String::as_str).unwrap_or_default();
-            let bytes = row_bytes(column, text).map_err(|error| {
+            let bytes = row_bytes(column, (text, self.is_text(*place)), self.is_strict);
+            let bytes = bytes.map_err(|error| {
                 let words = format!("row {}, column `{}`: {error}", self.row, column.name);
                 wrong(&self.name, &words).with_help(self.advice)
             })?;
@@ -139,27 +151,54 @@ impl Records {
 }
 
 /// A row of a column; arrays are written as `[1, 2]`.
-fn row_bytes(column: &Column, text: &str) -> superchunk::Result<Vec<u8>> {
+fn row_bytes(
+    column: &Column,
+    (text, is_text): (&str, bool),
+    is_strict: bool,
+) -> superchunk::Result<Vec<u8>> {
+    let item = |text: &str, is_text: bool| {
+        if is_strict {
+            refuse_loss(&column.dtype, text.trim(), is_text)?;
+        }
+        parse_item(&column.dtype, text)
+    };
     if column.row_shape.is_empty() {
-        return parse_item(&column.dtype, text);
+        return item(text, is_text);
     }
     let mut bytes = Vec::with_capacity(column.row_size());
-    for item in elements(text) {
-        bytes.extend(parse_item(&column.dtype, &item)?);
+    for (text, is_text) in elements(text) {
+        bytes.extend(item(&text, is_text)?);
     }
     if bytes.len() == column.row_size() {
         return Ok(bytes);
     }
     let shape = &column.row_shape;
-    Err(superchunk::Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
+    Err(Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
 }
 
-/// The elements of nested lists: JSON, or numbers that JSON does not have.
-fn elements(text: &str) -> Vec<String> {
-    fn collect(value: &Json, into: &mut Vec<String>) {
+/// Refuses a text where a number is expected, and a number that would lose something.
+fn refuse_loss(dtype: &DType, text: &str, is_text: bool) -> superchunk::Result<()> {
+    let is_number = matches!(dtype.kind(), DKind::Int | DKind::Uint | DKind::Float);
+    let shown = || text.chars().take(40).collect::<String>();
+    if is_text && (is_number || dtype.kind() == DKind::Bool) {
+        let words = format!("`{}` is a text, the column has type {dtype}", shown());
+        return Err(Error::invalid(words));
+    }
+    match lost(dtype, text).filter(|_| is_number) {
+        Some(part) => {
+            let words = format!("`{}` would lose {part} in a column of type {dtype}", shown());
+            Err(Error::invalid(words))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The elements of nested lists, JSON or numbers that JSON does not have, and whether each is a text.
+fn elements(text: &str) -> Vec<(String, bool)> {
+    fn collect(value: &Json, into: &mut Vec<(String, bool)>) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| collect(item, into)),
-            other => into.push(cell(Some(other))),
+            other => into.push((cell(Some(other)), is_text(Some(other)))),
         }
     }
     let mut elements = Vec::new();
@@ -167,7 +206,7 @@ fn elements(text: &str) -> Vec<String> {
         Ok(list) => collect(&list, &mut elements),
         Err(_) => {
             let plain: String = text.chars().filter(|c| !matches!(c, '[' | ']')).collect();
-            elements.extend(plain.split(',').map(|element| element.trim().to_owned()));
+            elements.extend(plain.split(',').map(|element| (element.trim().to_owned(), false)));
         }
     }
     elements
@@ -187,6 +226,10 @@ fn next_object(lines: &mut dyn BufRead, name: &str, row: u64) -> Outcome<Option<
         Some(_) => Ok(Some(object)),
         None => Err(wrong(name, &format!("row {row} is no JSON object"))),
     }
+}
+
+fn is_text(value: Option<&Json>) -> bool {
+    matches!(value, Some(Json::Str(_)))
 }
 
 /// A value of JSON as a cell; null is an empty one.
