@@ -7,11 +7,17 @@ use superchunk::{Codec, CompressOptions, Filter, FrameOptions, SplitMode};
 use crate::args::LevelDigit;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::names::{parse_codec, parse_length, parse_pipeline};
+use crate::names::{
+    codec_name, filter_name, parse_codec, parse_length, parse_pipeline, pipeline_name,
+};
 use crate::readers::{Reader, parse_reader};
 
 /// What `pack` makes when it is not told otherwise: small rather than fast, like python-blosc2.
 const CODEC: Codec = Codec::Zstd;
+/// The largest block that a chunk can have, in bytes.
+const LARGEST_BLOCK: usize = 536_866_816;
+/// The number of filters that a chunk has room for.
+const MOST_FILTERS: usize = 6;
 /// Enough blocks for some threads; a slice decodes blocks, not chunks.
 const CHUNK_SIZE: usize = 4 << 20;
 
@@ -53,6 +59,47 @@ pub(crate) struct EncodingArgs {
     pub(crate) compat: Vec<Reader>,
 }
 
+/// What holds compressed data: not each takes all options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// A frame or a chunk of bytes, or a list of objects.
+    Frame,
+    /// A Bloscpack file.
+    Pack,
+    Bcolz,
+    Blsk,
+}
+
+impl Holder {
+    /// What it is called, and the filters that it takes; `None` for all but those of arrays.
+    fn name_and_filters(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Frame => ("data without axes", None),
+            Self::Pack => ("a Bloscpack file", Some("none, shuffle or bitshuffle")),
+            Self::Bcolz => ("a bcolz table", Some("none, shuffle or bitshuffle")),
+            Self::Blsk => {
+                ("a blsk tree", Some("none, shuffle or bitshuffle, and trunc:1 to trunc:52"))
+            }
+        }
+    }
+
+    fn takes(self, filters: &[Filter]) -> bool {
+        let is_shuffle = |filter: &Filter| matches!(filter, Filter::Shuffle | Filter::BitShuffle);
+        match self {
+            Self::Frame => {
+                !filters.iter().any(|f| matches!(f, Filter::NdCell(_) | Filter::NdMean(_)))
+            }
+            Self::Pack | Self::Bcolz => filters.len() <= 1 && filters.iter().all(is_shuffle),
+            Self::Blsk => {
+                let is_cut = |filter: &&Filter| matches!(filter, Filter::TruncPrec(1..=52));
+                let cuts = filters.iter().filter(is_cut).count();
+                let shuffles = filters.iter().filter(|filter| is_shuffle(filter)).count();
+                cuts <= 1 && shuffles <= 1 && cuts + shuffles == filters.len()
+            }
+        }
+    }
+}
+
 /// Some filters.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline(pub(crate) Vec<Filter>);
@@ -72,6 +119,44 @@ impl EncodingArgs {
             || self.block_size.is_some()
             || self.split.is_some()
             || self.dict
+    }
+
+    /// Refuses what `holder` does not take.
+    pub(crate) fn check(&self, holder: Holder) -> Outcome {
+        let (name, filters) = holder.name_and_filters();
+        if let Some(Pipeline(given)) = self.filters.as_ref().filter(|given| !holder.takes(&given.0))
+        {
+            let (words, help) = match filters {
+                Some(known) => (format!("{name} takes {known}"), "frames take all filters"),
+                None => (
+                    format!("{name} takes no filter of arrays"),
+                    "--dtype and --shape, or a .npy file, make an array",
+                ),
+            };
+            let words = format!("--filters {}: {words}", pipeline_name(given));
+            return Err(Failure::usage(words).with_help(help));
+        }
+        if holder == Holder::Frame {
+            return Ok(());
+        }
+        let of_frames = ["--sparse", "--dict"];
+        refuse(self.given().into_iter().filter(|option| of_frames.contains(option)), name)
+    }
+
+    /// The options that were given, by what is typed for them.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let options = [
+            ("--codec (-c)", self.codec.is_some()),
+            ("--level (-l)", self.level().is_some()),
+            ("--filters", self.filters.is_some()),
+            ("--chunk-size (-z)", self.chunk_size.is_some()),
+            ("--block-size (-b)", self.block_size.is_some()),
+            ("--split", self.split.is_some()),
+            ("--dict", self.dict),
+            ("--sparse", self.sparse),
+            ("--no-checksums", self.no_checksums),
+        ];
+        options.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
     }
 
     /// New options for items of this size.
@@ -104,9 +189,62 @@ impl EncodingArgs {
             options.kind = Kind::Sparse;
         }
         options.checksums &= !self.no_checksums;
+        self.check_values(&options.compress)?;
         warn_of_delta(&options.compress.filters, context);
         Ok(options)
     }
+
+    /// Refuses values that chunks do not take, by the options that gave them.
+    fn check_values(&self, compress: &CompressOptions) -> Outcome {
+        if let Some(size) = self.block_size.filter(|size| *size > LARGEST_BLOCK) {
+            let words = format!("--block-size (-b) is at most {LARGEST_BLOCK}, got {size}");
+            return Err(Failure::usage(words));
+        }
+        let has_dictionary = matches!(compress.codec, Codec::Zstd | Codec::Lz4 | Codec::Lz4Hc);
+        if self.dict && !has_dictionary {
+            let codec = codec_name(compress.codec);
+            let words = format!("--dict needs zstd, lz4 or lz4hc, the codec is {codec}");
+            return Err(Failure::usage(words).with_help("choose one with --codec (-c)"));
+        }
+        let given = self.filters.iter().flat_map(|given| given.0.iter());
+        given.copied().try_for_each(|filter| check_truncation(filter, compress.item_size))
+    }
+}
+
+/// Refuses to keep more bits than items of this size have, or none.
+fn check_truncation(filter: Filter, item_size: usize) -> Outcome {
+    let (keep, bits, sizes) = match (filter, item_size) {
+        (Filter::TruncPrec(keep), 4) => (keep, 23, ""),
+        (Filter::TruncPrec(keep), 8) => (keep, 52, ""),
+        (Filter::TruncPrec(keep), _) => (keep, 0, "4 or 8"),
+        (Filter::IntTrunc(keep), 1 | 2 | 4 | 8) => (keep, 8 * item_size, ""),
+        (Filter::IntTrunc(keep), _) => (keep, 0, "1, 2, 4 or 8"),
+        _ => return Ok(()),
+    };
+    let name = filter_name(filter);
+    if bits == 0 {
+        let words =
+            format!("--filters {name} needs items of {sizes} bytes, these have {item_size}");
+        return Err(Failure::usage(words).with_help("give their size with -t or --dtype"));
+    }
+    // A negative number is that of the bits to clear.
+    let number = usize::from(keep.unsigned_abs());
+    if (1..bits).contains(&number) || number == bits && keep > 0 {
+        return Ok(());
+    }
+    let words = format!("--filters {name}: items of {item_size} bytes have {bits} bits to keep");
+    Err(Failure::usage(words)
+        .with_help(format!("keep 1 to {bits}, or clear some: -1 to -{}", bits - 1)))
+}
+
+/// Refuses options that what is made has no use for.
+pub(crate) fn refuse<'o>(options: impl Iterator<Item = &'o str>, what: &str) -> Outcome {
+    let given: Vec<&str> = options.collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let words = format!("{what} does not take {}", given.join(", "));
+    Err(Failure::usage(words).with_help("leave it out, or make a frame"))
 }
 
 /// Says that C-Blosc2 does not read parts of what the filter delta was applied to.
@@ -131,7 +269,11 @@ fn round_to_items(size: usize, item_size: usize) -> Outcome<usize> {
 }
 
 fn pipeline(text: &str) -> Result<Pipeline, String> {
-    parse_pipeline(text).map(Pipeline)
+    let filters = parse_pipeline(text)?;
+    match filters.len() {
+        0..=MOST_FILTERS => Ok(Pipeline(filters)),
+        given => Err(format!("a chunk has room for {MOST_FILTERS} filters, {given} are given")),
+    }
 }
 
 fn split(text: &str) -> Result<SplitMode, String> {

@@ -33,9 +33,49 @@ pub(crate) fn refuse(name: &str, path: &Path, detected: &Detected, wanted: &str)
     Failure::said(Exit::Unsupported, words).with_help(help)
 }
 
+/// Refuses what is at `path`, because the command takes a table.
+pub(crate) fn refuse_as_table(name: &str, path: &Path, detected: &Detected) -> Failure {
+    let failure = refuse(name, path, detected, "a table");
+    if matches!(detected.format, Format::Raw | Format::BlskFile) {
+        return failure;
+    }
+    failure.with_help(format!(
+        "`superchunk convert {} OUT.bcolz` makes a table of an array",
+        typed(name)
+    ))
+}
+
+/// Whether a file is of a format that holds no chunks, whatever may be found in it.
+pub(crate) fn is_other(path: &Path, detected: &Detected) -> bool {
+    match detected.format {
+        Format::Raw => known_by_start(path).is_some() || TextForm::of_name(path).is_some(),
+        format => format == Format::Npy,
+    }
+}
+
+/// Why bytes are thought to be of a format of another program, as half a sentence.
+pub(crate) fn reason(path: &Path) -> Option<&'static str> {
+    known_by_start(path).map(|(reason, _)| reason)
+}
+
+/// Whether the first bytes of a file are those of a known format, or not text.
+pub(crate) fn is_binary(path: &Path) -> bool {
+    let start = start_of(path, 4096).unwrap_or_default();
+    let is_text = match std::str::from_utf8(&start) {
+        Ok(text) => !text.contains('\0'),
+        // A letter may be cut by the end of what was read.
+        Err(error) => error.error_len().is_none(),
+    };
+    !is_text || known_by_start(path).is_some()
+}
+
+fn typed(name: &str) -> &str {
+    if name == "stdin" { "-" } else { name }
+}
+
 /// The command that makes something useful of a file or folder.
 fn command_for(name: &str, format: Format) -> String {
-    let typed = if name == "stdin" { "-" } else { name };
+    let typed = typed(name);
     let (command, result) = match format {
         Format::Raw if TextForm::of_name(Path::new(typed)).is_some() => {
             (format!("convert {typed} OUT.bcolz"), "makes a table of it")
@@ -58,9 +98,14 @@ fn command_for(name: &str, format: Format) -> String {
     format!("`superchunk {command}` {result}")
 }
 
-fn known_by_start(path: &Path) -> Option<(&'static str, &'static str)> {
+fn start_of(path: &Path, len: u64) -> Option<Vec<u8>> {
     let mut start = Vec::new();
-    File::open(path).ok()?.take(8).read_to_end(&mut start).ok()?;
+    File::open(path).ok()?.take(len).read_to_end(&mut start).ok()?;
+    Some(start)
+}
+
+fn known_by_start(path: &Path) -> Option<(&'static str, &'static str)> {
+    let start = start_of(path, 8)?;
     let known = FORMATS.iter().find(|(magic, ..)| start.starts_with(magic));
     known.map(|(_, reason, help)| (*reason, *help))
 }

@@ -93,7 +93,10 @@ impl Input {
                 (spool.path().to_owned(), Some(spool))
             }
         };
-        let detected = detect::path(&path)?;
+        let mut detected = detect::path(&path)?;
+        if detected.format == Format::Raw {
+            detected.reason = foreign::reason(&path).unwrap_or(detected.reason);
+        }
         let (name, value, slice) = (location.name(), location.value(), location.slice.clone());
         if matches!(detected.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk) {
             return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
@@ -157,6 +160,11 @@ impl Input {
             Content::Raw(_) => Err(self.refuse("packed")),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses it, because a table is needed.
+    pub(crate) fn refuse_as_table(&self) -> Failure {
+        foreign::refuse_as_table(&self.name, &self.path, &self.detected)
     }
 
     /// Refuses it, because the command takes something else.

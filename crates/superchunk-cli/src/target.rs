@@ -12,6 +12,78 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{self, path_value};
 use crate::replace::replace;
 
+/// What the extension of an output says that is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// There is no extension.
+    Nothing,
+    Frame,
+    /// A frame that is a folder.
+    Sparse,
+    /// An array in a frame.
+    B2nd,
+    /// A Bloscpack file.
+    Blp,
+    Npy,
+    Chunk,
+    /// Plain bytes.
+    Raw,
+    Bcolz,
+    Blsk,
+    Csv,
+    /// An extension of something else.
+    Other,
+}
+
+/// The extensions, the usual one first.
+const EXTENSIONS: [(&str, Named); 13] = [
+    ("b2frame", Named::Frame),
+    ("b2b", Named::Frame),
+    ("b2", Named::Frame),
+    ("sparse", Named::Sparse),
+    ("b2nd", Named::B2nd),
+    ("blp", Named::Blp),
+    ("npy", Named::Npy),
+    ("chunk", Named::Chunk),
+    ("raw", Named::Raw),
+    ("bin", Named::Raw),
+    ("bcolz", Named::Bcolz),
+    ("blsk", Named::Blsk),
+    ("csv", Named::Csv),
+];
+
+impl Named {
+    /// What the name of the output says.
+    pub(crate) fn of(output: &OsStr) -> Self {
+        let Some(extension) = Path::new(output).extension() else { return Self::Nothing };
+        let known = EXTENSIONS.iter().find(|(known, _)| extension == *known);
+        known.map_or(Self::Other, |(_, named)| *named)
+    }
+
+    /// Refuses an output whose name says that it is something else than what is `made`.
+    pub(crate) fn check(output: &OsStr, made: &[Self], help: &str) -> Outcome {
+        let named = Self::of(output);
+        if named == Self::Nothing || made.contains(&named) {
+            return Ok(());
+        }
+        let usual = made.iter().filter_map(|made| made.extension());
+        let expected: Vec<String> = usual.map(|extension| format!(".{extension}")).collect();
+        let expected = match expected.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => "without an extension".to_owned(),
+        };
+        let words = format!("expected an output called {expected}, got `{}`", output.display());
+        Err(Failure::usage(words).with_help(help))
+    }
+
+    /// The usual extension.
+    fn extension(self) -> Option<&'static str> {
+        let known = EXTENSIONS.iter().find(|(_, named)| *named == self);
+        known.map(|(extension, _)| *extension)
+    }
+}
+
 /// Where a result goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {

@@ -1,10 +1,10 @@
 //! Items as text: tables, CSV, JSON, hexadecimal.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::ValueEnum;
-use superchunk::{DKind, DType};
+use superchunk::{DKind, DType, Error, Value};
 
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -25,6 +25,13 @@ pub(crate) enum Form {
     Hex,
     /// A table in Markdown; only of tables.
     Md,
+}
+
+impl Form {
+    /// The word that is typed for it.
+    pub(crate) fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
 }
 
 /// The type that items are printed with when nobody has said one: unsigned integers where there are
@@ -73,16 +80,35 @@ pub(crate) fn csv_text(
     let is_text = shape.is_empty() && matches!(dtype.kind(), DKind::Bytes | DKind::Unicode);
     match (dtype.to_text(bytes, shape), escape) {
         (Ok(text), Escape::Backslash) if is_text => Ok(text.replace('\\', r"\\")),
-        (Err(_), Escape::Backslash) => Ok(escaped(bytes)),
+        (Err(_), Escape::Backslash) => {
+            let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            Ok(escaped(bytes.get(..end).unwrap_or_default()))
+        }
         (text, _) => text,
+    }
+}
+
+/// A value that stands alone, as a cell of CSV before it is quoted: a text as it is, other values as
+/// JSON.
+pub(crate) fn csv_value(value: &Value, escape: Escape) -> superchunk::Result<String> {
+    let bytes = match value {
+        Value::Str(text) => text.as_bytes(),
+        Value::Bin(bytes) => bytes,
+        other => return Ok(other.to_json()),
+    };
+    match (escape, std::str::from_utf8(bytes)) {
+        (Escape::Backslash, _) => Ok(escaped(bytes)),
+        (Escape::Never, Ok(text)) => Ok(text.to_owned()),
+        (Escape::Never, Err(_)) => {
+            Err(Error::unsupported(format!("{} is not text", value.to_json())))
+        }
     }
 }
 
 /// Bytes with an escape for each that is no part of a text.
 fn escaped(bytes: &[u8]) -> String {
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let mut text = String::new();
-    for chunk in bytes.get(..end).unwrap_or_default().utf8_chunks() {
+    for chunk in bytes.utf8_chunks() {
         text.push_str(&chunk.valid().replace('\\', r"\\"));
         for byte in chunk.invalid() {
             let _ = write!(text, "\\x{byte:02x}");
@@ -92,7 +118,7 @@ fn escaped(bytes: &[u8]) -> String {
 }
 
 /// The error of bytes that CSV has no text for.
-pub(crate) fn no_text(place: &str, error: &superchunk::Error) -> Failure {
+pub(crate) fn no_text(place: &str, error: &Error) -> Failure {
     Failure::said(Exit::Failure, format!("{place}: {error}"))
         .with_help(r#"`--escape` writes such bytes as \xff; JSON has them as {"$bin": "ff"}"#)
 }
@@ -160,7 +186,12 @@ impl<W: Write> Printer<W> {
             self.item(&rest, &mut text)?;
         }
         match self.form {
-            Form::Json if self.count == 0 => text.push_str("[]\n"),
+            Form::Json if self.count == 0 => {
+                let shape = self.shape.take().unwrap_or_else(|| vec![0]);
+                empty_lists(&mut self.out, &shape)
+                    .and_then(|()| self.out.write_all(b"\n"))
+                    .map_err(Failure::stdout)?;
+            }
             Form::Json if self.shape.as_ref().is_some_and(Vec::is_empty) => text.push('\n'),
             Form::Json => text.push_str("]\n"),
             Form::Table if !self.count.is_multiple_of(self.columns) => text.push('\n'),
@@ -217,6 +248,17 @@ impl<W: Write> Printer<W> {
             text.push('\n');
         }
     }
+}
+
+/// The nested lists of an array without items, written as they come: there may be any number.
+fn empty_lists(out: &mut impl Write, shape: &[u64]) -> io::Result<()> {
+    let (side, inner) = shape.split_first().map_or((0, shape), |(side, inner)| (*side, inner));
+    out.write_all(b"[")?;
+    for number in 0..side {
+        out.write_all(if number == 0 { b"" } else { b", " })?;
+        empty_lists(out, inner)?;
+    }
+    out.write_all(b"]")
 }
 
 /// A cell of CSV.

@@ -7,7 +7,9 @@ mod packed;
 mod write;
 
 pub(crate) use fit::{ExactSource, Needed, RawShape};
-pub(crate) use write::{Incoming, Request, append, convert, copy, pack, refuse_shapes};
+pub(crate) use write::{
+    Incoming, Request, append, check_axes, convert, copy, pack, refuse_shapes, refuse_sizes,
+};
 
 use std::ops::Range;
 use std::path::Path;

@@ -9,7 +9,7 @@ use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value,
 use super::npy_file::{LONGEST_HEADER, to_c_order};
 use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::interrupt;
@@ -50,7 +50,7 @@ pub(crate) fn pack(
 ) -> Outcome<(u64, u64)> {
     let Incoming { dtype, shape, is_fortran, needed } = Incoming::of(&request.raw, source)?;
     let by_columns = is_fortran && shape.len() > 1;
-    let options = options_of(request, dtype.item_size(), context)?;
+    let options = options_of(request, dtype.item_size(), shape.len(), context)?;
     let mut progress = context.progress("packing", source.total);
     let mut source = ExactSource::new(source, needed)?;
     let mut make = |path: &Path, options: &NdOptions| -> Outcome<NdArray> {
@@ -97,7 +97,7 @@ pub(crate) fn convert(
     context: &Context,
 ) -> Outcome {
     let (dtype, shape) = type_and_shape(input)?;
-    let options = options_of(request, dtype.item_size(), context)?;
+    let options = options_of(request, dtype.item_size(), shape.len(), context)?;
     let mut progress = context.progress("converting", Some(input.len()));
     replace(path, request.force, context, |temporary| {
         let created = NdArray::create(temporary, &shape, &dtype, &options);
@@ -134,6 +134,7 @@ pub(crate) fn copy(
         && let Array::Frame(array) = array
     {
         refuse_sizes(encoding)?;
+        check_axes((request.chunks, request.blocks), array.shape().len())?;
         let has_same_chunks = request.chunks.is_empty() && request.blocks.is_empty();
         if encoding.changes_chunks() || !has_same_chunks {
             input.check_expansion(context)?;
@@ -148,6 +149,7 @@ pub(crate) fn copy(
         return copied.map_err(|error| request.refused(error));
     }
     let frame = input.need_frame()?;
+    encoding.check(Holder::Frame)?;
     let options = encoding.over(frame.frame_options(), context)?;
     if !SuperChunk::in_memory(&options)?.takes_chunks_of(frame) {
         input.check_expansion(context)?;
@@ -195,8 +197,14 @@ fn append_one(array: &mut NdArray, input: &OsString, context: &Context) -> Outco
     packed.pieces(&mut put)
 }
 
-fn options_of(request: &Request<'_>, item_size: usize, context: &Context) -> Outcome<NdOptions> {
+fn options_of(
+    request: &Request<'_>,
+    item_size: usize,
+    axes: usize,
+    context: &Context,
+) -> Outcome<NdOptions> {
     refuse_sizes(request.encoding)?;
+    check_axes((request.chunks, request.blocks), axes)?;
     let mut options = NdOptions::new(request.encoding.fresh(item_size, context)?);
     if !request.chunks.is_empty() {
         options = options.with_chunks(request.chunks);
@@ -207,8 +215,23 @@ fn options_of(request: &Request<'_>, item_size: usize, context: &Context) -> Out
     Ok(options)
 }
 
+/// Refuses shapes of chunks and blocks that have another number of axes than the array.
+pub(crate) fn check_axes((chunks, blocks): (&[usize], &[usize]), axes: usize) -> Outcome {
+    for (option, sides) in [("--chunks", chunks), ("--blocks", blocks)] {
+        if !sides.is_empty() && sides.len() != axes {
+            let typed = sides.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+            let words = format!(
+                "{option} {typed} needs a length for each axis: expected {axes}, got {}",
+                sides.len()
+            );
+            return Err(Failure::usage(words));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses sizes of chunks and blocks, because those of an array have shapes.
-fn refuse_sizes(encoding: &EncodingArgs) -> Outcome {
+pub(crate) fn refuse_sizes(encoding: &EncodingArgs) -> Outcome {
     let (given, instead) = match (encoding.chunk_size, encoding.block_size) {
         (None, None) => return Ok(()),
         (Some(_), None) => ("--chunk-size (-z)", "--chunks 100,200"),

@@ -11,21 +11,25 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::span::Span;
 use crate::target::Target;
-use crate::values::{Form, hex_line, quoted};
+use crate::values::{Escape, Form, csv_value, hex_line, no_text, quoted};
 
 /// Prints some objects, one on a line unless the form says otherwise.
-pub(crate) fn print(list: &ObjectList, span: Span, form: Form) -> Outcome {
+pub(crate) fn print(list: &ObjectList, span: Span, form: Form, escape: Escape) -> Outcome {
     if form == Form::Raw {
         drop(output::binary()?);
     }
     let mut out = output::text();
     let mut first = true;
-    let mut position = 0;
+    let (mut number, mut position) = (span.start, 0);
     list.each(span, &mut |value| {
         let text = match form {
             // Markdown is refused before.
             Form::Table | Form::Md => format!("{}\n", plain(&value)),
-            Form::Csv => format!("{}\n", quoted(&plain(&value))),
+            Form::Csv => {
+                let cell = csv_value(&value, escape);
+                let cell = cell.map_err(|error| no_text(&format!("object {number}"), &error))?;
+                format!("{}\n", quoted(&cell))
+            }
             Form::Json => format!("{}{}", if first { "[" } else { ", " }, value.to_json()),
             Form::Jsonl => format!("{}\n", value.to_json()),
             Form::Hex => dump(&value, &mut position),
@@ -35,6 +39,7 @@ pub(crate) fn print(list: &ObjectList, span: Span, form: Form) -> Outcome {
             }
         };
         first = false;
+        number = number.saturating_add(span.step);
         out.write_all(text.as_bytes()).map_err(Failure::stdout)
     })?;
     let end = match (form, first) {

@@ -10,7 +10,7 @@ use superchunk::{Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, Super
 use super::records::{self, Framing};
 use super::{FORMAT, JSON, ObjectList, kind_of_pack};
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::interrupt;
@@ -171,6 +171,7 @@ impl Writer {
             return Err(Failure::usage(words).with_help("in frames, blocks have a --block-size"));
         }
         let Some(args) = request.pack_file else {
+            request.encoding.check(Holder::Frame)?;
             let mut usual = ObjectsOptions::new(kind);
             usual.packing = request.packing.unwrap_or(usual.packing);
             usual.block_len = request.encoding.block_size.unwrap_or(usual.block_len);

@@ -7,7 +7,7 @@ use superchunk::bloscpack::{Checksum, Order, Pack, PackArray, PackOptions, PackS
 use superchunk::{DType, FrameOptions, Json, Value};
 
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::Input;
 use crate::names::CODECS;
@@ -45,10 +45,7 @@ impl PackFileArgs {
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<PackOptions> {
-        if encoding.sparse || encoding.dict {
-            let words = "Bloscpack files are no folders, and have no dictionaries";
-            return Err(Failure::usage(words).with_help("leave out --sparse and --dict"));
-        }
+        encoding.check(Holder::Pack)?;
         if self.reserve.is_some() && !usual.varlen {
             let words = "--reserve leaves bytes free after objects: other chunks follow each other";
             return Err(

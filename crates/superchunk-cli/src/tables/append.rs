@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use superchunk::detect::{self, Format};
 use superchunk::table::Column;
 
 use super::Rows;
@@ -12,6 +13,7 @@ use super::sink::{Schema, Sink};
 use super::text_width::{filled_up, fits, is_same_text};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::foreign;
 use crate::interrupt;
 use crate::location::Location;
 
@@ -62,7 +64,11 @@ impl Incoming {
         if let Some(rows) = Rows::open(&Location::whole(Some(path.to_owned())), context)? {
             return Ok(Self::Rows(rows));
         }
-        let records = Records::open(path, TextForm::of_name(path))?;
+        if input != "-" && path.is_file() {
+            refuse_other(path)?;
+        }
+        let mut records = Records::open(path, TextForm::of_name(path))?;
+        records.is_strict = true;
         let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         if let Some(name) = records.names.iter().find(|name| !known.contains(&name.as_str())) {
             return Err(Failure::usage(format!("the table has no column `{name}`"))
@@ -75,6 +81,19 @@ impl Incoming {
         }
         Ok(Self::Text(Box::new(records), order))
     }
+}
+
+/// Refuses a file that has no rows of text in it.
+fn refuse_other(path: &Path) -> Outcome {
+    let name = path.display().to_string();
+    let detected = detect::path(path)?;
+    if detected.format != Format::Raw {
+        return Err(foreign::refuse_as_table(&name, path, &detected));
+    }
+    if TextForm::of_name(path).is_none() && foreign::is_binary(path) {
+        return Err(foreign::refuse(&name, path, &detected, "a table, CSV or JSON-lines"));
+    }
+    Ok(())
 }
 
 fn append_rows(sink: &mut Sink, columns: &[Column], rows: &Rows, context: &Context) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use superchunk::table::{Column, Source};
 
@@ -20,7 +20,7 @@ use crate::input::spool_stdin;
 use crate::location::Location;
 use crate::replace::{Scratch, replace};
 use crate::span::Span;
-use crate::target::Target;
+use crate::target::{Named, Target};
 use crate::values::Escape;
 use crate::verbs::pack::size_of_path;
 
@@ -40,10 +40,10 @@ pub(crate) enum Made {
 impl Made {
     /// What the name of the output tells.
     pub(crate) fn of_name(output: &OsStr) -> Option<Self> {
-        match Path::new(output).extension()?.to_str()? {
-            "bcolz" => Some(Self::Bcolz),
-            "blsk" => Some(Self::Blsk),
-            "csv" => Some(Self::Csv),
+        match Named::of(output) {
+            Named::Bcolz => Some(Self::Bcolz),
+            Named::Blsk => Some(Self::Blsk),
+            Named::Csv => Some(Self::Csv),
             _ => None,
         }
     }
@@ -52,6 +52,8 @@ impl Made {
 /// How it is to be made.
 pub(crate) struct Request<'a> {
     pub(crate) made: Made,
+    /// The shapes of chunks and blocks of an array.
+    pub(crate) shapes: (&'a [usize], &'a [usize]),
     pub(crate) dtypes: &'a [String],
     pub(crate) escape: Escape,
     /// Whether `/` in the names of text columns means tables inside of each other.
@@ -92,8 +94,10 @@ pub(crate) fn convert(
             let encoding = request.encoding;
             let mut sink = match made {
                 Made::Blsk => Sink::blsk(temporary, &schema, encoding, context)?,
-                Made::Columns => Sink::frames(temporary, &schema, true, encoding, context)?,
-                Made::B2nd => Sink::frames(temporary, &schema, false, encoding, context)?,
+                Made::Columns => Sink::frames(temporary, &schema, None, encoding, context)?,
+                Made::B2nd => {
+                    Sink::frames(temporary, &schema, Some(request.shapes), encoding, context)?
+                }
                 _ => Sink::bcolz(temporary, &schema, encoding, context)?,
             };
             for (name, value) in &schema.attributes {

@@ -10,7 +10,7 @@ use super::array::VALUES;
 use super::manifest;
 use crate::arrays::Array;
 use crate::context::Context;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::values::parse_dtype;
@@ -30,11 +30,20 @@ impl FileSource {
     pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<(Self, bool)> {
         let input = Input::open(location, context)?;
         input.check_expansion(context)?;
-        let mut source = Self::empty();
-        source.attributes = input.attributes()?;
-        let Content::Array(array) = input.content else {
-            return Err(input.refuse("a table or an array"));
+        let attributes = input.attributes()?;
+        let array = match input.content {
+            Content::Array(array) => array,
+            Content::Raw(_) => return Err(input.refuse("a table or an array")),
+            _ => {
+                let name = location.name();
+                let words = format!("`{name}` is not a table or an array: its items have no type");
+                let help =
+                    format!("`superchunk unpack {name} --dtype '<f8' -o OUT.npy` gives them one");
+                return Err(Failure::said(Exit::Unsupported, words).with_help(help));
+            }
         };
+        let mut source = Self::empty();
+        source.attributes = attributes;
         let dtype = parse_dtype(&array.dtype())?;
         let is_structure = dtype.kind() == DKind::Struct && array.shape().len() == 1;
         source.add(VALUES, array, dtype)?;

@@ -1,7 +1,7 @@
 //! The types of columns that come as text.
 
-use superchunk::DType;
 use superchunk::table::{Column, parse_item};
+use superchunk::{DKind, DType};
 
 use super::records::{Cell, Records};
 use crate::failure::{Failure, Outcome};
@@ -47,7 +47,9 @@ pub(super) fn infer(records: &mut Records, given: &[String]) -> Outcome<(Vec<Col
     }
     let mut rows = 0;
     while let Some(cells) = records.next()? {
-        guesses.iter_mut().zip(&cells).for_each(|(guess, cell)| guess.see(cell));
+        for (guess, cell) in guesses.iter_mut().zip(&cells) {
+            guess.see(cell);
+        }
         rows += 1;
     }
     let columns = records.names.iter().zip(guesses).map(|(name, guess)| {
@@ -82,23 +84,22 @@ impl Guess {
         Ok(Self { possible, has_empty, has_value, is_ascii, bytes: 0, letters: 0 })
     }
 
+    /// Takes in a cell.
     fn see(&mut self, cell: &Cell) {
         self.bytes = self.bytes.max(cell.text.len());
         self.letters = self.letters.max(cell.text.chars().count());
         self.is_ascii &= cell.text.is_ascii();
         let text = cell.text.trim();
+        if cell.is_text {
+            self.possible.retain(|(_, kind)| *kind == Kind::Moment);
+        }
         if text.is_empty() {
             self.has_empty = true;
             return;
         }
         self.has_value = true;
-        self.possible.retain(|(_, kind)| match kind {
-            Kind::Whole => !cell.is_text && !is_label(text),
-            Kind::Float => !cell.is_text && !is_label(text) && !is_beyond_floats(text),
-            Kind::Truth => !cell.is_text,
-            Kind::Moment => true,
-        });
         let fits = |dtype: &DType, kind: Kind| match kind {
+            Kind::Whole | Kind::Float if lost(dtype, text).is_some() => false,
             Kind::Whole => text.parse::<i128>().is_ok() && parse_item(dtype, text).is_ok(),
             Kind::Moment => (text == "NaT" || text.len() >= 10) && parse_item(dtype, text).is_ok(),
             _ => parse_item(dtype, text).is_ok(),
@@ -118,16 +119,20 @@ impl Guess {
     }
 }
 
-/// Whether digits are no number: a plus sign, or a zero before other digits, would be lost.
-fn is_label(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    text.starts_with('+') || matches!(digits, [b'0', b'0'..=b'9', ..])
-}
-
-/// Whether it is a whole number that no 64-bit float is equal to.
-fn is_beyond_floats(text: &str) -> bool {
-    let is_whole = text.strip_prefix('-').unwrap_or(text).bytes().all(|b| b.is_ascii_digit());
-    is_whole && text.parse::<f64>().is_ok_and(|nearest| format!("{nearest:.0}") != text)
+/// What a text would lose as a number of this type: then it is not meant as one.
+pub(super) fn lost(dtype: &DType, text: &str) -> Option<&'static str> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let back = match dtype.item_size() {
+        4 => text.parse().ok().map(|value: f32| format!("{value:.0}")),
+        _ => text.parse().ok().map(|value: f64| format!("{value:.0}")),
+    };
+    match (dtype.kind(), digits.as_bytes()) {
+        _ if text.starts_with('+') => Some("its plus sign"),
+        (_, [b'0', b'0'..=b'9', ..]) => Some("its leading zero"),
+        (DKind::Float, _) if is_whole && back.as_deref() != Some(text) => Some("digits"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +162,9 @@ mod tests {
         assert_eq!(guessed(&["01234", "7"]), "|S5");
         assert_eq!(guessed(&["+49123", "1.5"]), "|S6");
         assert_eq!(guessed(&["-007"]), "|S4");
+        assert_eq!(guessed(&["12345678901234567890123"]), "|S23");
+        assert_eq!(guessed(&["9007199254740993", ""]), "|S16");
+        assert_eq!(guessed(&["9007199254740992", "0.5"]), "<f8");
         assert_eq!(guessed(&["0", "0.5", "-0.5", "1e+3"]), "<f8");
         assert_eq!(guessed(&["9007199254740992", "0.5"]), "<f8");
         assert_eq!(guessed(&["9007199254740993", "0.5"]), "|S16");

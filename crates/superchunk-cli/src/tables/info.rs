@@ -14,18 +14,9 @@ use crate::output::{self, Document, Table, numbers, object, ratio, rounded};
 use crate::readers;
 use crate::verbs::pack::size_of_path;
 
-/// The document, or the text, that `info` prints.
-pub(crate) fn describe(
-    rows: &Rows,
-    path: &Path,
-    readers: Option<&[Compatibility]>,
-    json: bool,
-) -> Outcome {
+/// Prints what `info` says in text.
+pub(crate) fn describe(rows: &Rows, path: &Path, readers: Option<&[Compatibility]>) -> Outcome {
     let (nbytes, stored) = (data_len(rows), size_of_path(path));
-    if json {
-        let document = document(rows, nbytes, stored);
-        return document.with_some("readers", readers.map(readers::to_json)).print();
-    }
     let mut text = format!("{}: {} ({})\n", rows.name, rows.kind(), rows.detected.reason);
     let mut line = |key: &str, value: String| text.push_str(&format!("  {key:<10} {value}\n"));
     line("rows", format!("{}, {}", rows.rows(), column_count(rows)));
@@ -54,7 +45,9 @@ pub(crate) fn summary_line(rows: &Rows, path: &Path) -> Outcome<(u64, u64, Strin
     Ok((data_len(rows), size_of_path(path), what))
 }
 
-fn document(rows: &Rows, nbytes: u64, stored: u64) -> Document {
+/// The document of `info`.
+pub(crate) fn document(rows: &Rows, path: &Path) -> Document {
+    let (nbytes, stored) = (data_len(rows), size_of_path(path));
     let objects = rows.objects();
     let columns = rows.columns().iter().map(|column| {
         object([

@@ -26,7 +26,7 @@ pub(crate) use append::append;
 pub(crate) use attributes::value_of;
 pub(crate) use compare::{Columns, TableDifference, compare, has_columns};
 pub(crate) use convert::{Made, Request, convert};
-pub(crate) use info::{data_len, describe, summary_line};
+pub(crate) use info::{data_len, describe, document, summary_line};
 pub(crate) use manifest::are_columns;
 pub(crate) use print::{TableForm, Wanted, show};
 pub(crate) use records::TextForm;
@@ -39,8 +39,8 @@ pub(crate) use widen::{Widened, append_wider};
 use std::path::{Path, PathBuf};
 
 use superchunk::detect::{self, Detected, Format};
-use superchunk::table::{Column, Source};
-use superchunk::{ErrorKind, Json, OpenOptions, Value, bcolz, blsk};
+use superchunk::table::{Column, Scan, Source};
+use superchunk::{Error, ErrorKind, Json, OpenOptions, Value, bcolz, blsk};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -214,6 +214,39 @@ impl Kept {
 fn len_of<'c>(columns: impl IntoIterator<Item = &'c Column>, rows: u64) -> u64 {
     let row: u64 = columns.into_iter().map(|column| column.row_size() as u64).sum();
     row.saturating_mul(rows)
+}
+
+/// There is no column of that name.
+fn no_column(name: &str, columns: &[Column]) -> Failure {
+    let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    Failure::usage(format!("there is no column `{name}`"))
+        .with_help(format!("the columns are {}", known.join(", ")))
+}
+
+/// A scan of the rows for which the condition holds.
+fn filtered<'s>(scan: Scan<'s>, condition: Option<&str>) -> Outcome<Scan<'s>> {
+    match condition {
+        Some(text) => scan.filter(text).map_err(|error| of_condition(error, condition)),
+        None => Ok(scan),
+    }
+}
+
+/// An error of a scan, which may be one of its condition.
+fn of_condition(error: Error, condition: Option<&str>) -> Failure {
+    let text = condition.unwrap_or_default();
+    match character_of(&error, text) {
+        Some(at) => {
+            Failure::usage(format!("--where '{text}', character {at}: {}", error.message()))
+        }
+        None => error.into(),
+    }
+}
+
+/// The character of a condition that an error is about, counted from 1.
+fn character_of(error: &Error, text: &str) -> Option<usize> {
+    let place = error.place().filter(|place| place.format == "expression")?;
+    let before = text.get(..usize::try_from(place.offset?).ok()?)?;
+    Some(before.chars().count() + 1)
 }
 
 /// The rows that a slice means; all without one.

@@ -1,9 +1,10 @@
 //! Columns of Python objects: a pickle for each row, which no scan reads. They are shown row by row.
 
 use superchunk::table::Column;
-use superchunk::{ErrorKind, Value, bcolz};
+use superchunk::{Error, ErrorKind, Value, bcolz};
 
 use crate::failure::Outcome;
+use crate::values::{Escape, csv_value};
 
 /// The columns of Python objects that a table has.
 pub(crate) struct Objects<'a>(Vec<(String, &'a bcolz::Array)>);
@@ -57,8 +58,8 @@ impl<'a> Objects<'a> {
 /// What a pickle holds.
 pub(super) enum Object {
     Plain(Value),
-    /// More than plain values; it would have to be run. The length of the pickle.
-    Other(usize),
+    /// More than plain values; it would have to be run. The bytes of the pickle.
+    Other(Vec<u8>),
 }
 
 impl Object {
@@ -66,18 +67,31 @@ impl Object {
         match array.object(row) {
             Ok(value) => Ok(Self::Plain(value)),
             Err(error) if error.kind() == ErrorKind::Unsupported => {
-                Ok(Self::Other(array.object_bytes(row)?.len()))
+                Ok(Self::Other(array.object_bytes(row)?))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// As text: a text as it is, other values as JSON.
+    /// As a cell of CSV before it is quoted, which bytes that are not text need an escape for.
+    pub(super) fn to_csv(&self, escape: Escape) -> superchunk::Result<String> {
+        match (self, escape) {
+            (Self::Plain(value), _) => csv_value(value, escape),
+            (Self::Other(pickle), Escape::Backslash) => {
+                csv_value(&Value::Bin(pickle.clone()), escape)
+            }
+            (Self::Other(pickle), Escape::Never) => {
+                Err(Error::unsupported(format!("a pickle of {} bytes is not text", pickle.len())))
+            }
+        }
+    }
+
+    /// As text for people: a text as it is, other values as JSON.
     pub(super) fn to_text(&self) -> String {
         match self {
             Self::Plain(Value::Str(text)) => text.clone(),
             Self::Plain(value) => value.to_json(),
-            Self::Other(len) => format!("<pickle of {len} bytes>"),
+            Self::Other(pickle) => format!("<pickle of {} bytes>", pickle.len()),
         }
     }
 

@@ -8,7 +8,7 @@ use superchunk::Value;
 use superchunk::table::{Batch, Column, Source, scan};
 
 use super::objects::Objects;
-use super::{ColumnView, Rows, span_of};
+use super::{ColumnView, Rows, filtered, of_condition, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -183,14 +183,13 @@ impl<'a, W: Write> RowPrinter<'a, W> {
             .rows(span.start..span.stop)
             .executor(context.executor())
             .limits(context.limits());
-        if let Some(condition) = wanted.condition {
-            scan = scan.filter(condition)?;
-        }
+        scan = filtered(scan, wanted.condition)?;
         if span.step == 1 {
             scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
         }
         let mut left = wanted.most.unwrap_or(u64::MAX);
-        for batch in scan.batches()? {
+        let batches = scan.batches().map_err(|error| of_condition(error, wanted.condition))?;
+        for batch in batches {
             let batch = batch?;
             let stepped = |row: u64| (row - span.start).is_multiple_of(span.step);
             for (index, row) in batch.row_numbers().enumerate().filter(|(_, row)| stepped(*row)) {
@@ -240,16 +239,18 @@ impl<'a, W: Write> RowPrinter<'a, W> {
     /// What a column shows in a row.
     fn cell(&self, view: &ColumnView, batch: &Batch, index: usize, row: u64) -> Outcome<String> {
         let in_json = matches!(self.form, TableForm::Json | TableForm::Jsonl);
-        let data = match self.objects.get(&view.name, row) {
-            Some(object) if in_json => return Ok(object?.to_json()),
-            Some(object) => return Ok(object?.to_text()),
-            None => batch.column(&view.name)?,
+        let refused = |error| no_text(&format!("row {row}, column `{}`", view.name), &error);
+        let data = match (self.objects.get(&view.name, row), self.form) {
+            (Some(object), _) if in_json => return Ok(object?.to_json()),
+            (Some(object), TableForm::Csv(escape)) => {
+                return object?.to_csv(escape).map_err(refused);
+            }
+            (Some(object), _) => return Ok(object?.to_text()),
+            (None, _) => batch.column(&view.name)?,
         };
         match self.form {
             TableForm::Json | TableForm::Jsonl => Ok(view.json(data, index)),
-            TableForm::Csv(escape) => view
-                .csv(data, index, escape)
-                .map_err(|error| no_text(&format!("row {row}, column `{}`", view.name), &error)),
+            TableForm::Csv(escape) => view.csv(data, index, escape).map_err(refused),
             TableForm::Table(_) | TableForm::Markdown => Ok(view.text(data, index)),
         }
     }

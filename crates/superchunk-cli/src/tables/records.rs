@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use superchunk::table::{Column, parse_item};
-use superchunk::{Json, JsonStyle};
+use superchunk::{DKind, DType, Error, Json, JsonStyle};
 
+use super::infer::lost;
 use super::text_width::{length, room};
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -35,6 +36,8 @@ pub(super) struct Records {
     pub(super) names: Vec<String>,
     reader: Reader,
     row: u64,
+    /// Whether a text in the place of a number is refused, and digits that would be lost.
+    pub(super) is_strict: bool,
     /// What to do about a cell that is not a value of its column.
     pub(super) advice: Advice,
 }
@@ -105,17 +108,15 @@ impl Records {
         let start = input.fill_buf().map_err(|error| Failure::io("read it", path, error))?;
         let is_object = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let form = form.unwrap_or(if is_object { TextForm::Jsonl } else { TextForm::Csv });
-        let mut records = match form {
+        let reader = match form {
             TextForm::Csv => {
                 let input: Box<dyn Read> = Box::new(input);
-                let reader = Reader::Csv(Box::new(csv::Reader::from_reader(input)));
-                Self { name, names: Vec::new(), reader, row: 0, advice: Advice::APPEND }
+                Reader::Csv(Box::new(csv::Reader::from_reader(input)))
             }
-            TextForm::Jsonl => {
-                let reader = Reader::Jsonl { lines: Box::new(input), first: None };
-                Self { name, names: Vec::new(), reader, row: 0, advice: Advice::APPEND }
-            }
+            TextForm::Jsonl => Reader::Jsonl { lines: Box::new(input), first: None },
         };
+        let (names, advice) = (Vec::new(), Advice::APPEND);
+        let mut records = Self { name, names, reader, row: 0, is_strict: false, advice };
         records.read_names()?;
         Ok(records)
     }
@@ -171,8 +172,10 @@ impl Records {
         parts: &mut [Vec<u8>],
     ) -> Outcome {
         for ((column, place), part) in columns.iter().zip(order).zip(parts) {
-            let text = cells.get(*place).map(|cell| cell.text.as_str()).unwrap_or_default();
-            let bytes = row_bytes(column, text).map_err(|error| {
+            let empty = Cell::new("");
+            let cell = cells.get(*place).unwrap_or(&empty);
+            let text = cell.text.as_str();
+            let bytes = row_bytes(column, cell, self.is_strict).map_err(|error| {
                 let words = format!("row {}, column `{}`: {error}", self.row, column.name);
                 let is_too_long =
                     room(&column.dtype).is_some_and(|room| room < longest(column, text));
@@ -205,34 +208,59 @@ fn longest(column: &Column, text: &str) -> usize {
     match column.row_shape.is_empty() {
         true => length(&column.dtype, text),
         false => {
-            let lengths = elements(text).into_iter().map(|item| length(&column.dtype, &item));
+            let lengths = elements(text).into_iter().map(|item| length(&column.dtype, &item.text));
             lengths.max().unwrap_or(0)
         }
     }
 }
 
 /// A row of a column; arrays are written as `[1, 2]`.
-fn row_bytes(column: &Column, text: &str) -> superchunk::Result<Vec<u8>> {
+fn row_bytes(column: &Column, cell: &Cell, is_strict: bool) -> superchunk::Result<Vec<u8>> {
+    let item = |cell: &Cell| {
+        if is_strict {
+            refuse_loss(&column.dtype, cell)?;
+        }
+        parse_item(&column.dtype, &cell.text)
+    };
     if column.row_shape.is_empty() {
-        return parse_item(&column.dtype, text);
+        return item(cell);
     }
+    let text = &cell.text;
     let mut bytes = Vec::with_capacity(column.row_size());
-    for item in elements(text) {
-        bytes.extend(parse_item(&column.dtype, &item)?);
+    for element in elements(text) {
+        bytes.extend(item(&element)?);
     }
     if bytes.len() == column.row_size() {
         return Ok(bytes);
     }
     let shape = &column.row_shape;
-    Err(superchunk::Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
+    Err(Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
+}
+
+/// Refuses a text where a number is expected, and a number that would lose something.
+fn refuse_loss(dtype: &DType, cell: &Cell) -> superchunk::Result<()> {
+    let text = cell.text.trim();
+    let is_number = matches!(dtype.kind(), DKind::Int | DKind::Uint | DKind::Float);
+    let shown = || text.chars().take(40).collect::<String>();
+    if cell.is_text && (is_number || dtype.kind() == DKind::Bool) {
+        let words = format!("`{}` is a text, the column has type {dtype}", shown());
+        return Err(Error::invalid(words));
+    }
+    match lost(dtype, text).filter(|_| is_number) {
+        Some(part) => {
+            let words = format!("`{}` would lose {part} in a column of type {dtype}", shown());
+            Err(Error::invalid(words))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The elements of nested lists: JSON, or numbers that JSON does not have.
-fn elements(text: &str) -> Vec<String> {
-    fn collect(value: &Json, into: &mut Vec<String>) {
+fn elements(text: &str) -> Vec<Cell> {
+    fn collect(value: &Json, into: &mut Vec<Cell>) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| collect(item, into)),
-            other => into.push(Cell::of_json(Some(other)).text),
+            other => into.push(Cell::of_json(Some(other))),
         }
     }
     let mut elements = Vec::new();
@@ -240,7 +268,7 @@ fn elements(text: &str) -> Vec<String> {
         Ok(list) => collect(&list, &mut elements),
         Err(_) => {
             let plain: String = text.chars().filter(|c| !matches!(c, '[' | ']')).collect();
-            elements.extend(plain.split(',').map(|element| element.trim().to_owned()));
+            elements.extend(plain.split(',').map(|element| Cell::new(element.trim())));
         }
     }
     elements

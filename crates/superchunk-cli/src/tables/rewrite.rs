@@ -8,10 +8,11 @@ use superchunk::{FrameOptions, blsk};
 
 use super::array::VALUES;
 use super::info::data_len;
-use super::{Kept, Made, Rows};
+use super::{Kept, Rows};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
+use crate::target::Named;
 
 impl Rows {
     /// Makes a table at `path` with the same columns, rows and attributes. `encoding` says what
@@ -76,18 +77,9 @@ impl Rows {
 
     /// Refuses an output whose name is that of another format.
     pub(crate) fn check_name(&self, output: &Path) -> Outcome {
-        let own = if self.encodes_alike() { Made::Blsk } else { Made::Bcolz };
-        let extension = output.extension().and_then(|extension| extension.to_str());
-        let is_other = match Made::of_name(output.as_os_str()) {
-            Some(made) => made != own,
-            None => extension == Some("npy") || crate::names::is_packed_name(output),
-        };
-        if !is_other {
-            return Ok(());
-        }
-        let words = format!("`{}` is the name of another format", output.display());
+        let own = if self.encodes_alike() { Named::Blsk } else { Named::Bcolz };
         let help = format!("a {} stays one here; `convert` makes other formats", self.kind());
-        Err(Failure::usage(words).with_help(help))
+        Named::check(output.as_os_str(), &[own], &help)
     }
 
     fn tree_options(

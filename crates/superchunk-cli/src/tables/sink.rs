@@ -9,8 +9,9 @@ use superchunk::{CompressOptions, ErrorKind, FrameOptions, Json, NdArray, NdOpti
 
 use super::attributes::blsk_attribute;
 use super::manifest;
+use crate::arrays;
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder, Pipeline};
 use crate::failure::{Failure, Outcome};
 
 /// What rows consist of.
@@ -68,13 +69,15 @@ impl Sink {
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<Self> {
+        encoding.check(Holder::Bcolz)?;
         let mut options = Vec::new();
         for column in &schema.columns {
             let compress = compress(column, encoding, context)?;
-            let plain = ArrayOptions::new(column.dtype.clone())
+            let mut plain = ArrayOptions::new(column.dtype.clone())
                 .with_row_shape(column.row_shape.clone())
                 .with_compress(compress)
                 .with_expected_len(schema.rows);
+            plain.chunk_len = chunk_rows(encoding, column.row_size()).map(|rows| rows as u64);
             options.push((column.name.as_str(), plain));
         }
         match (schema.is_array, options.as_slice()) {
@@ -97,10 +100,18 @@ impl Sink {
             return Err(Failure::usage("the rows of a blsk table have one shape in all columns")
                 .with_help("convert the columns one by one, as PATH::COLUMN"));
         }
+        encoding.check(Holder::Blsk)?;
         let shape: Vec<u64> = first.row_shape.iter().map(|side| *side as u64).collect();
         let base = blsk::Options::default();
-        let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
-        let options = base.with_compress(chosen.compress);
+        // Its filters act on items before there are chunks.
+        let unfiltered = EncodingArgs { filters: None, ..encoding.clone() };
+        let chosen = unfiltered.over(FrameOptions::new(base.compress.clone()), context)?;
+        let mut options = base.with_compress(chosen.compress);
+        if let Some(Pipeline(filters)) = &encoding.filters {
+            options.compress.filters.clone_from(filters);
+        }
+        let widest = schema.columns.iter().map(Column::row_size).max().unwrap_or(1);
+        options.chunk_rows = chunk_rows(encoding, widest);
         if schema.is_array {
             let array = blsk::Array::create(path, &first.dtype, &shape, &options)?;
             return Ok(Self::BlskArray(Box::new(array)));
@@ -111,14 +122,15 @@ impl Sink {
         Ok(Self::BlskTable(Box::new(table)))
     }
 
-    /// New frames in a new folder, or one frame.
+    /// New frames in a new folder, or one frame, whose chunks and blocks may have these shapes.
     pub(super) fn frames(
         path: &Path,
         schema: &Schema,
-        is_folder: bool,
+        only: Option<(&[usize], &[usize])>,
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<Self> {
+        let is_folder = only.is_none();
         if is_folder {
             std::fs::create_dir(path).map_err(|error| Failure::io("make it", path, error))?;
         }
@@ -138,7 +150,13 @@ impl Sink {
             let chunk: Vec<usize> =
                 std::iter::once(batch).chain(column.row_shape.iter().copied()).collect();
             let frame = encoding.fresh(column.dtype.item_size(), context)?;
-            let options = NdOptions::new(frame).with_chunks(&chunk);
+            let (chunks, blocks) = only.unwrap_or_default();
+            arrays::check_axes((chunks, blocks), shape.len())?;
+            let chunk = if chunks.is_empty() { chunk.as_slice() } else { chunks };
+            let mut options = NdOptions::new(frame).with_chunks(chunk);
+            if !blocks.is_empty() {
+                options = options.with_blocks(blocks);
+            }
             frames.push(NdArray::create(place, &shape, &column.dtype, &options)?);
         }
         if is_folder {
@@ -244,6 +262,11 @@ impl Sink {
         };
         Ok(closed?)
     }
+}
+
+/// The rows that chunks of the wanted size have.
+fn chunk_rows(encoding: &EncodingArgs, row_size: usize) -> Option<usize> {
+    encoding.chunk_size.map(|size| (size / row_size.max(1)).max(1))
 }
 
 fn compress(

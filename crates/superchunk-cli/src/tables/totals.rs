@@ -1,11 +1,11 @@
 //! Sums and other measures of rows, all together or by groups: `--agg 'sum(volume),mean(close)' --by day`.
 
-use superchunk::table::{Aggregate, Measure, Source, scan};
+use superchunk::DKind;
+use superchunk::table::{Aggregate, Column, Measure, Source, scan};
 
 use super::objects::Objects;
 use super::print::{Shown, TableForm, Wanted, print};
-use super::view::no_column;
-use super::{Rows, span_of};
+use super::{Rows, filtered, no_column, of_condition, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::span::Span;
@@ -43,20 +43,17 @@ pub(crate) fn show_totals(
         return Err(Failure::usage("measures are of rows that follow each other, without a step"));
     }
     let source = rows.source();
-    let known = source.columns();
-    for name in by.iter().copied().chain(measures.iter().map(Aggregate::column)) {
-        if !known.iter().any(|column| column.name == name) {
-            return Err(no_column(name, known));
-        }
-    }
-    let mut scan = scan(&*source)
+    let columns = source.columns();
+    by.iter().try_for_each(|name| column_of(columns, name).map(drop))?;
+    measures.iter().try_for_each(|(measure, name)| check_measure(columns, *measure, name))?;
+    let measures: Vec<Aggregate> =
+        measures.into_iter().map(|(measure, name)| Aggregate::new(measure, name)).collect();
+    let scan = scan(&*source)
         .rows(span.start..span.stop)
         .executor(context.executor())
         .limits(context.limits());
-    if let Some(condition) = wanted.condition {
-        scan = scan.filter(condition)?;
-    }
-    let groups = scan.group_by(&by, &measures)?;
+    let groups = filtered(scan, wanted.condition)?.group_by(&by, &measures);
+    let groups = groups.map_err(|error| of_condition(error, wanted.condition))?;
     let wanted = Wanted { condition: None, slice: None, ..wanted };
     let shown = Shown {
         source: &groups,
@@ -68,7 +65,7 @@ pub(crate) fn show_totals(
 }
 
 /// `sum(volume),mean(close)`; the word `count` alone is the number of rows, which is always told.
-fn parse(text: &str) -> Outcome<Vec<Aggregate>> {
+fn parse(text: &str) -> Outcome<Vec<(Measure, &str)>> {
     let mut measures = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
@@ -84,7 +81,7 @@ fn parse(text: &str) -> Outcome<Vec<Aggregate>> {
         let known = MEASURES.iter().find(|(known, _)| *known == word.trim());
         let (_, measure) = known.ok_or_else(|| unknown(word))?;
         let (column, behind) = inner.split_once(')').ok_or_else(|| unknown(rest))?;
-        measures.push(Aggregate::new(*measure, column.trim()));
+        measures.push((*measure, column.trim()));
         let behind = behind.trim_start();
         rest = match behind.strip_prefix(',') {
             Some(next) => next.trim_start(),
@@ -93,6 +90,31 @@ fn parse(text: &str) -> Outcome<Vec<Aggregate>> {
         };
     }
     Ok(measures)
+}
+
+fn column_of<'c>(columns: &'c [Column], name: &str) -> Outcome<&'c Column> {
+    let found = columns.iter().find(|column| column.name == name);
+    found.ok_or_else(|| no_column(name, columns))
+}
+
+/// Refuses a measure of a column that is not there, or has none.
+fn check_measure(columns: &[Column], measure: Measure, name: &str) -> Outcome {
+    let column = column_of(columns, name)?;
+    let has_measure = match column.dtype.kind() {
+        DKind::Bool | DKind::Int | DKind::Uint | DKind::Timedelta { .. } => true,
+        DKind::Float => column.dtype.item_size() <= 8,
+        DKind::Datetime { .. } => measure != Measure::Sum,
+        _ => false,
+    };
+    if has_measure && column.row_shape.is_empty() {
+        return Ok(());
+    }
+    let word = MEASURES.iter().find(|(_, known)| *known == measure).map_or("", |(word, _)| word);
+    let words = format!(
+        "--agg '{word}({name})' needs a column of numbers or times, `{name}` has items of type {}",
+        column.dtype
+    );
+    Err(Failure::usage(words).with_help("the number of rows, `count`, and --by need none"))
 }
 
 fn unknown(text: &str) -> Failure {
@@ -107,8 +129,7 @@ mod tests {
 
     #[test]
     fn measures_are_read_and_others_refused() {
-        let of = |measure, column: &str| Aggregate::new(measure, column);
-        let expected = [of(Measure::Sum, "volume"), of(Measure::Mean, "position/x")];
+        let expected = [(Measure::Sum, "volume"), (Measure::Mean, "position/x")];
         assert_eq!(parse(" sum(volume), mean( position/x ) ,count").unwrap(), expected);
         assert_eq!(parse("count").unwrap(), []);
         for text in ["median(x)", "sum", "sum(x", "sum(x)y", "volume", "(x)"] {

@@ -6,6 +6,7 @@
 use superchunk::table::{Column, ColumnData};
 use superchunk::{DKind, DType, Value};
 
+use super::no_column;
 use crate::failure::{Failure, Outcome};
 use crate::values::{Escape, csv_text, parse_dtype};
 
@@ -125,13 +126,6 @@ impl ColumnView {
         let wide = data.row(row).map(|item| widened(data.dtype(), item, dtype.item_size()));
         wide.map_or_else(String::new, |item| text(&item))
     }
-}
-
-/// There is no column of that name among these.
-pub(super) fn no_column(name: &str, columns: &[Column]) -> Failure {
-    let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    Failure::usage(format!("there is no column `{name}`"))
-        .with_help(format!("the columns are {}", known.join(", ")))
 }
 
 /// A number with the digits that twelve places give, and no more.

@@ -74,37 +74,56 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
         Action::Get { location, name } => get(location, name, context),
         Action::Set { frame: path, name, value } => {
             let value = json_or_text(value);
-            if let Some(mut sink) = Sink::edit(path, context)? {
-                interrupt::hold();
-                sink.set_attr(name, &packs::json_of(&value)?)?;
-                return sink.close();
-            }
-            if is_pack(path)? {
-                let value = packs::json_of(&value)?;
-                return packs::change(path, context, |json| Ok(json.set(name.as_str(), value)?));
-            }
-            let mut frame = context.edit(path)?;
-            frame.set_value(name, &value)?;
-            interrupt::finally(|| frame.close())
+            set(path, name, &value, context)?;
+            report(path, name, Some(value), context)
         }
         Action::Rm { frame: path, name } => {
-            let missing = || missing(&path.display().to_string(), name);
-            if let Some(mut sink) = Sink::edit(path, context)? {
-                interrupt::hold();
-                return if sink.remove_attr(name)? { sink.close() } else { Err(missing()) };
-            }
-            if is_pack(path)? {
-                let rm = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
-                return packs::change(path, context, rm);
-            }
-            let mut frame = context.edit(path)?;
-            if !frame.value_names().any(|known| known == name) {
-                return Err(missing());
-            }
-            frame.remove_value(name)?;
-            interrupt::finally(|| frame.close())
+            remove(path, name, context)?;
+            report(path, name, None, context)
         }
     }
+}
+
+fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
+    if let Some(mut sink) = Sink::edit(path, context)? {
+        interrupt::hold();
+        sink.set_attr(name, &packs::json_of(value)?)?;
+        return sink.close();
+    }
+    if is_pack(path)? {
+        let value = packs::json_of(value)?;
+        return packs::change(path, context, |json| Ok(json.set(name, value)?));
+    }
+    let mut frame = context.edit(path)?;
+    frame.set_value(name, value)?;
+    interrupt::finally(|| frame.close())
+}
+
+fn remove(path: &Path, name: &str, context: &Context) -> Outcome {
+    let missing = || missing(&path.display().to_string(), name);
+    if let Some(mut sink) = Sink::edit(path, context)? {
+        interrupt::hold();
+        return if sink.remove_attr(name)? { sink.close() } else { Err(missing()) };
+    }
+    if is_pack(path)? {
+        let rm = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
+        return packs::change(path, context, rm);
+    }
+    let mut frame = context.edit(path)?;
+    if !frame.value_names().any(|known| known == name) {
+        return Err(missing());
+    }
+    frame.remove_value(name)?;
+    interrupt::finally(|| frame.close())
+}
+
+/// The document of a change; in words nothing is said.
+fn report(path: &Path, name: &str, value: Option<Value>, context: &Context) -> Outcome {
+    if !context.json() {
+        return Ok(());
+    }
+    let document = Document::new("attr").with("path", path.display().to_string());
+    document.with("name", name).with_some("value", value).print()
 }
 
 fn is_pack(path: &Path) -> Outcome<bool> {

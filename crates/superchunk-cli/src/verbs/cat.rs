@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::{Location, LocationArg};
 use crate::objects;
-use crate::output;
+use crate::output::{self, Document, numbers};
 use crate::picture;
 use crate::span::Span;
 use crate::tables::{self, Rows, TableForm, Totals, Wanted};
@@ -104,14 +104,16 @@ pub(crate) fn run_head(args: &HeadArgs, context: &Context) -> Outcome {
 
 /// Shows values; `head` is the number of values, or without its sign of those at the end to leave out.
 fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Context) -> Outcome {
+    if let Some(form) = view.format.filter(|form| context.json() && *form != Form::Json) {
+        let words = format!("--json prints one document, --format {} is not one", form.name());
+        return Err(Failure::usage(words).with_help("leave one of the two out"));
+    }
     if let Some(rows) = Rows::open(location, context)? {
         return show_rows(&rows, location, view, head, context);
     }
     let of_tables = [&view.cols, &view.condition, &view.agg, &view.by];
     if of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md) {
-        let words = format!("`{}` is no table", location.name());
-        let help = "--cols, --where, --agg, --by and md are for tables";
-        return Err(Failure::usage(words).with_help(help));
+        return Err(Input::open(location, context)?.refuse_as_table());
     }
     let input = Input::open(location, context)?;
     if let Content::Objects(list) = &input.content {
@@ -119,7 +121,8 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
         let span = list.span(input.slice.as_deref())?;
         let span = span.first(head.map_or(u64::MAX, |head| first_of(head, span.count())));
         input.check_expansion_to(list.len_of(span.count())?, context)?;
-        return objects::print(list, span, view.format.unwrap_or(usual));
+        let form = view.format.unwrap_or(usual);
+        return objects::print(list, span, form, Escape::of(view.escape));
     }
     let known = view.dtype.clone().or_else(|| input.dtype());
     let form = match (view.format, context.json()) {
@@ -215,7 +218,12 @@ fn picture(
         items.extend_from_slice(bytes);
         Ok(())
     })?;
-    target.write(force, context, |out| picture::write_png(out, &shape, &dtype, &items))
+    target.write(force, context, |out| picture::write_png(out, &shape, &dtype, &items))?;
+    if !context.json() {
+        return Ok(());
+    }
+    let document = Document::new("cat").with("path", input.name.as_str());
+    document.with("output", target.name()).with("shape", numbers(shape)).print()
 }
 
 /// All that is to be shown, or its first `limit` bytes.

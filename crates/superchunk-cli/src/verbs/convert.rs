@@ -12,7 +12,7 @@ use superchunk::{SuperChunk, Value, chunk};
 use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
-use crate::encoding::{EncodingArgs, warn_of_delta};
+use crate::encoding::{EncodingArgs, Holder, refuse, warn_of_delta};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
@@ -21,7 +21,7 @@ use crate::objects::{self, PackingArgs};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
 use crate::tables::{self, Made, Request, Rows, TextForm};
-use crate::target::Target;
+use crate::target::{Named, Target};
 use crate::values::Escape;
 
 const EXAMPLES: &str = "\
@@ -127,7 +127,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
     }
     let to = match args.to {
         Some(to) => to,
-        None => guess(args, &input)?,
+        None => guess(args)?,
     };
     let target = Target::parse(&args.output);
     check(args, to, &input, context)?;
@@ -162,7 +162,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
         (To::Frame | To::Sparse | To::B2nd, Target::Path(path)) => {
             let is_array = matches!(input.content, Content::Array(_));
             if is_array && input.frame().is_none() || to == To::B2nd && !is_array {
-                arrays::convert(&input, &args.request(), path, context)?;
+                to_array(&input, args, to, path, context)?;
             } else {
                 to_frame(&input, args, to, path, context)?;
             }
@@ -182,6 +182,9 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
 
 /// Refuses options that the result has no use for, and results out of all proportion.
 fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcome {
+    if args.encoding.sparse && matches!(to, To::Npy | To::Chunk | To::Raw) {
+        return Err(Failure::usage("--sparse is for frames, which are files or folders"));
+    }
     if to != To::Blp && args.pack_file.is_given() {
         return Err(Failure::usage(
             "--checksum, --no-offsets and --reserve are for Bloscpack files",
@@ -227,12 +230,17 @@ fn table_of(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
                 .with_help("it becomes bcolz, blsk, columns, csv or npy, PATH::COLUMN also b2nd"));
         }
         None if named.is_some() => named,
-        None if is_table => match Path::new(&args.output).extension().and_then(|s| s.to_str()) {
-            Some("npy") => Some(Made::Npy),
-            Some("b2nd") => Some(Made::B2nd),
+        None if is_table => match Named::of(&args.output) {
+            Named::Npy => Some(Made::Npy),
+            Named::B2nd => Some(Made::B2nd),
             _ => {
-                let words = format!("what is `{}` to be?", args.output.to_string_lossy());
-                let help = "say it with --to bcolz, blsk, columns, csv, npy or b2nd";
+                let made = [Named::Bcolz, Named::Blsk, Named::Csv, Named::Npy, Named::B2nd];
+                let help = "--to bcolz, blsk, columns, csv, npy or b2nd makes that of any name";
+                Named::check(&args.output, &made, help)?;
+                let words = format!(
+                    "expected an output with an extension, or --to, got `{}`",
+                    args.output.display()
+                );
                 return Err(Failure::usage(words).with_help(help));
             }
         },
@@ -245,9 +253,11 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
         return Err(Failure::usage("convert takes all rows")
             .with_help("`cat PATH@10:20 --format csv` shows some"));
     }
+    check_options(args, made)?;
     let target = Target::parse(&args.output);
     let request = Request {
         made,
+        shapes: (&args.chunks, &args.blocks),
         dtypes: &args.dtype,
         escape: Escape::of(args.escape),
         is_nested: args.nested,
@@ -258,24 +268,66 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
     report(location, nbytes, &target, context)
 }
 
+/// Refuses options that what is made of a table has no use for.
+fn check_options(args: &ConvertArgs, made: Made) -> Outcome {
+    const OF_TABLES: [&str; 4] = ["--codec (-c)", "--level (-l)", "--filters", "--chunk-size (-z)"];
+    const OF_FRAMES: [&str; 6] =
+        ["--codec (-c)", "--level (-l)", "--filters", "--split", "--dict", "--no-checksums"];
+    const OF_FRAME: [&str; 3] = ["--sparse", "--chunks", "--blocks"];
+    let (what, taken) = match made {
+        Made::Bcolz => ("a bcolz table", OF_TABLES.to_vec()),
+        Made::Blsk => ("a blsk tree", OF_TABLES.to_vec()),
+        Made::Csv => ("CSV", Vec::new()),
+        Made::Npy => ("a NumPy file", Vec::new()),
+        Made::Columns => ("a folder of columns", OF_FRAMES.to_vec()),
+        Made::B2nd => ("an array of a column", [&OF_FRAMES[..], &OF_FRAME].concat()),
+    };
+    if made == Made::B2nd {
+        // Which says what to give instead.
+        arrays::refuse_sizes(&args.encoding)?;
+    }
+    let others = [
+        ("--chunks", !args.chunks.is_empty()),
+        ("--blocks", !args.blocks.is_empty()),
+        ("--packing", args.packing.packing().is_some()),
+        ("--checksum", args.pack_file.checksum.is_some()),
+        ("--no-offsets", args.pack_file.no_offsets),
+    ];
+    let given = others.into_iter().filter_map(|(option, is_given)| is_given.then_some(option));
+    let given = args.encoding.given().into_iter().chain(given);
+    refuse(given.filter(|option| !taken.contains(option)), what)
+}
+
 /// What the name of the output says.
-fn guess(args: &ConvertArgs, input: &Input) -> Outcome<To> {
-    let suffix = Path::new(&args.output).extension().and_then(|suffix| suffix.to_str());
-    Ok(match suffix {
+fn guess(args: &ConvertArgs) -> Outcome<To> {
+    let made = [
+        Named::Frame,
+        Named::Sparse,
+        Named::B2nd,
+        Named::Blp,
+        Named::Npy,
+        Named::Chunk,
+        Named::Raw,
+    ];
+    let help = "--to frame, sparse, chunk, b2nd, blp, npy or raw makes that of any name";
+    Named::check(&args.output, &made, help)?;
+    Ok(match Named::of(&args.output) {
+        Named::Blp => To::Blp,
+        Named::Npy => To::Npy,
+        Named::Chunk => To::Chunk,
+        Named::Raw => To::Raw,
+        Named::Sparse => To::Sparse,
         _ if args.encoding.sparse => To::Sparse,
-        Some("b2nd") => To::B2nd,
-        Some("blp") => To::Blp,
-        Some("b2frame" | "b2b" | "b2") => To::Frame,
-        Some("npy") => To::Npy,
-        Some("chunk") => To::Chunk,
-        Some("raw" | "bin") => To::Raw,
-        None if input.frame().is_none() && !matches!(input.content, Content::Array(_)) => To::Frame,
-        _ => {
-            let words = format!("what is `{}` to be?", args.output.to_string_lossy());
-            return Err(Failure::usage(words)
-                .with_help("say it with --to frame, sparse, chunk, b2nd, blp, npy or raw"));
-        }
+        Named::B2nd => To::B2nd,
+        _ => To::Frame,
     })
+}
+
+fn to_array(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
+    let sparse = args.encoding.sparse || to == To::Sparse;
+    let encoding = EncodingArgs { sparse, ..args.encoding.clone() };
+    let request = arrays::Request { encoding: &encoding, ..args.request() };
+    arrays::convert(input, &request, path, context)
 }
 
 fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
@@ -285,6 +337,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
         if input.frame().is_some() {
             return arrays::copy(input, temporary, &args.request(), kind, context);
         }
+        args.encoding.check(Holder::Frame)?;
         let mut options = args.encoding.fresh(input.item_size(), context)?.with_kind(kind);
         let chunk = match &input.content {
             Content::Chunk(chunk) if !args.encoding.changes_chunks() => chunk,
@@ -361,6 +414,7 @@ fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {
 }
 
 fn to_chunk(input: &Input, args: &ConvertArgs, target: &Target, context: &Context) -> Outcome {
+    args.encoding.check(Holder::Frame)?;
     let lone = input.frame().filter(|frame| frame.chunk_count() == 1);
     let bytes = match lone.filter(|_| !args.encoding.changes_chunks()) {
         Some(frame) => chunk::without_marks(&frame.compressed_chunk(0)?).into_owned(),

@@ -11,7 +11,7 @@ use superchunk::{Codec, CompressOptions, FrameOptions, SuperChunk, Value};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names::{codec_name, human};
-use crate::output::{self, Table, ratio};
+use crate::output::{self, Document, Table, object, ratio};
 use crate::replace::Scratch;
 
 const EXAMPLES: &str = "\
@@ -35,60 +35,97 @@ pub(crate) struct WriterArgs {
     frame: PathBuf,
 }
 
+/// What the demo says: printed as it goes on, or kept for a JSON document.
+struct Tour<'a> {
+    context: &'a Context,
+    /// The heading of each step, and what it said.
+    steps: Vec<(String, String)>,
+}
+
+impl Tour<'_> {
+    /// Begins the next step.
+    fn step(&mut self, heading: &str) -> Outcome {
+        self.steps.push((heading.to_owned(), String::new()));
+        let numbered = format!("{}. {heading}", self.steps.len());
+        self.print(&format!("\n{}\n", self.context.style().bold(&numbered)))
+    }
+
+    /// Adds to what the step says.
+    fn say(&mut self, text: &str) -> Outcome {
+        if let Some((_, said)) = self.steps.last_mut() {
+            said.push_str(text);
+        }
+        self.print(text)
+    }
+
+    fn print(&self, text: &str) -> Outcome {
+        if self.context.json() { Ok(()) } else { output::print(text) }
+    }
+
+    /// The document, or how to go on.
+    fn end(self) -> Outcome {
+        if self.context.json() {
+            let step = |(heading, said): &(String, String)| {
+                let lines = said.lines().map(|line| Value::from(line.trim())).collect();
+                object([("heading", heading.as_str().into()), ("said", Value::Array(lines))])
+            };
+            let steps = self.steps.iter().map(step).collect::<Vec<_>>();
+            return Document::new("demo").with("steps", steps).print();
+        }
+        output::print(&format!(
+            "\n{}\n\
+             \x20  superchunk pack FILE -t 8          your own data, items of 8 bytes\n\
+             \x20  superchunk tune FILE               which parameters suit it\n\
+             \x20  superchunk info FILE.b2frame       what came of it\n\
+             \x20  superchunk cat FILE.b2frame@:5     the first five items\n\
+             \x20  superchunk --help                  all the rest\n",
+            self.context.style().bold("Now try:")
+        ))
+    }
+}
+
 pub(crate) fn run(context: &Context) -> Outcome {
     let folder = Scratch::new()?;
     std::fs::create_dir(folder.path())
         .map_err(|error| Failure::io("make a temporary folder", folder.path(), error))?;
-    let style = context.style();
-    let step = |number: u32, text: &str| {
-        output::print(&format!("\n{}\n", style.bold(&format!("{number}. {text}"))))
-    };
+    let mut tour = Tour { context, steps: Vec::new() };
 
-    step(1, "A logger has written temperatures: 64-bit floats, with two decimals.")?;
+    tour.step("A logger has written temperatures: 64-bit floats, with two decimals.")?;
     let readings = temperatures(READINGS);
-    output::print(&format!("   {READINGS} readings, {}\n", human(readings.len() as u64)))?;
+    tour.say(&format!("   {READINGS} readings, {}\n", human(readings.len() as u64)))?;
 
-    step(2, "Packed: cut into chunks, shuffled, compressed.")?;
+    tour.step("Packed: cut into chunks, shuffled, compressed.")?;
     let path = folder.path().join("temperatures.b2frame");
-    let frame = pack(&path, &readings, context)?;
+    let frame = pack(&path, &readings, &mut tour)?;
 
-    step(
-        3,
+    tour.step(
         "Chunk by chunk: calm weather packs well, a storm does not, a dead sensor takes nothing.",
     )?;
-    picture(&frame)?;
+    picture(&frame, &mut tour)?;
     drop(frame);
 
-    step(4, "Five readings from the middle: one block is decoded, not the file.")?;
-    slice(&path, context)?;
+    tour.step("Five readings from the middle: one block is decoded, not the file.")?;
+    slice(&path, &mut tour)?;
 
-    step(5, "One more day is appended.")?;
-    append(&path, context)?;
+    tour.step("One more day is appended.")?;
+    append(&path, &mut tour)?;
 
-    step(6, "Another program appends, and is killed in the middle of it.")?;
-    kill(&path)?;
+    tour.step("Another program appends, and is killed in the middle of it.")?;
+    kill(&path, &mut tour)?;
 
-    step(7, "Whatever happens, the file has its last commit.")?;
-    survives(&path, context)?;
+    tour.step("Whatever happens, the file has its last commit.")?;
+    survives(&path, &mut tour)?;
 
-    output::print(&format!(
-        "\n{}\n\
-         \x20  superchunk pack FILE -t 8          your own data, items of 8 bytes\n\
-         \x20  superchunk tune FILE               which parameters suit it\n\
-         \x20  superchunk info FILE.b2frame       what came of it\n\
-         \x20  superchunk cat FILE.b2frame@:5     the first five items\n\
-         \x20  superchunk --help                  all the rest\n",
-        style.bold("Now try:")
-    ))
+    tour.end()
 }
 
 /// Packs with three codecs; the last result stays.
-fn pack(path: &Path, readings: &[u8], context: &Context) -> Outcome<SuperChunk> {
+fn pack(path: &Path, readings: &[u8], tour: &mut Tour<'_>) -> Outcome<SuperChunk> {
     let mut table = Table::new(["   codec", "level", "size", "ratio", "pack MB/s", "unpack MB/s"]);
     for (codec, level) in [(Codec::Lz4, 5), (Codec::Zstd, 1), (Codec::Zstd, 5)] {
         let compress = CompressOptions::of::<f64>().with_codec(codec).with_level(level);
-        let options =
-            FrameOptions::new(compress.with_executor(context.executor())).with_chunk_size(CHUNK);
+        let options = FrameOptions::new(compress.with_executor(tour.context.executor()))
+            .with_chunk_size(CHUNK);
         if path.exists() {
             std::fs::remove_file(path).map_err(|error| Failure::io("remove it", path, error))?;
         }
@@ -98,7 +135,7 @@ fn pack(path: &Path, readings: &[u8], context: &Context) -> Outcome<SuperChunk> 
         let packing = start.elapsed();
         frame.set_value("unit", &Value::from("Celsius"))?;
         frame.close()?;
-        let frame = context.open_options().open(path)?;
+        let frame = tour.context.open_options().open(path)?;
         let start = Instant::now();
         let back = frame.to_vec()?;
         let unpacking = start.elapsed();
@@ -117,12 +154,12 @@ fn pack(path: &Path, readings: &[u8], context: &Context) -> Outcome<SuperChunk> 
             format!("{:.0}", speed(unpacking)),
         ]);
     }
-    output::print(&table.render())?;
-    Ok(context.open_options().open(path)?)
+    tour.say(&table.render())?;
+    Ok(tour.context.open_options().open(path)?)
 }
 
 /// A bar for each chunk, as long as its share of the largest.
-fn picture(frame: &SuperChunk) -> Outcome {
+fn picture(frame: &SuperChunk, tour: &mut Tour<'_>) -> Outcome {
     let mut text = String::new();
     for number in 0..frame.chunk_count() {
         let header = frame.chunk_header(number)?;
@@ -131,38 +168,38 @@ fn picture(frame: &SuperChunk) -> Outcome {
         let bar = format!("{}{}", "█".repeat(cells), "·".repeat(BAR - cells));
         text.push_str(&format!("   chunk {number:>2} {bar} {times:>7.1} x smaller\n"));
     }
-    output::print(&text)
+    tour.say(&text)
 }
 
-fn slice(path: &Path, context: &Context) -> Outcome {
-    let frame = context.open_options().open(path)?;
+fn slice(path: &Path, tour: &mut Tour<'_>) -> Outcome {
+    let frame = tour.context.open_options().open(path)?;
     let middle = frame.item_count() / 2;
     let start = Instant::now();
     let some: Vec<f64> = frame.items(middle..middle + 5)?;
     let time = start.elapsed().as_secs_f64() * 1e6;
     let values = some.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
-    output::print(&format!(
+    tour.say(&format!(
         "   $ superchunk cat temperatures.b2frame@{middle}:{} --dtype '<f8'\n   {values}   ({time:.0} µs)\n",
         middle + 5
     ))
 }
 
-fn append(path: &Path, context: &Context) -> Outcome {
-    let mut frame = context.edit(path)?;
+fn append(path: &Path, tour: &mut Tour<'_>) -> Outcome {
+    let mut frame = tour.context.edit(path)?;
     let before = frame.stored_len()?;
     frame.append(&temperatures(86_400))?;
     frame.commit()?;
     let grown = frame.stored_len()?.saturating_sub(before);
     let count = frame.item_count();
     frame.close()?;
-    output::print(&format!(
+    tour.say(&format!(
         "   86400 readings more, {count} in all; the file grew by {}\n",
         human(grown)
     ))
 }
 
 /// Starts a writer, and kills it when it has committed once and written on.
-fn kill(path: &Path) -> Outcome {
+fn kill(path: &Path, tour: &mut Tour<'_>) -> Outcome {
     let failed = |error| Failure::io("run the writer", path, error);
     let program = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
@@ -181,7 +218,7 @@ fn kill(path: &Path) -> Outcome {
     let status = child.wait().map_err(failed)?;
     killed.map_err(failed)?;
     let said: String = said.lines().map(|line| format!("   writer: {line}\n")).collect();
-    output::print(&format!("{said}   killed: {status}\n"))
+    tour.say(&format!("{said}   killed: {status}\n"))
 }
 
 /// The writer: one commit, and then bytes for ever.
@@ -200,8 +237,8 @@ pub(crate) fn write(args: &WriterArgs, context: &Context) -> Outcome {
     Ok(())
 }
 
-fn survives(path: &Path, context: &Context) -> Outcome {
-    let frame = context.open_options().open(path)?;
+fn survives(path: &Path, tour: &mut Tour<'_>) -> Outcome {
+    let frame = tour.context.open_options().open(path)?;
     let found = frame.verify()?;
     let expected = u64::from(READINGS) + 2 * 86_400;
     if frame.item_count() != expected || !found.is_good() {
@@ -212,7 +249,7 @@ fn survives(path: &Path, context: &Context) -> Outcome {
         );
         return Err(Failure::said(Exit::Corrupt, words));
     }
-    output::print(&format!(
+    tour.say(&format!(
         "   {} readings are there, {} chunks checked, none damaged\n",
         frame.item_count(),
         found.checked + found.decoded

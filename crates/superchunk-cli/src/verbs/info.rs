@@ -13,7 +13,7 @@ use crate::failure::Outcome;
 use crate::input::Input;
 use crate::location::Location;
 use crate::names::{codec_name, pipeline_name};
-use crate::output::{self, Table, object};
+use crate::output::{self, Document, Table, object};
 use crate::readers;
 use crate::summary::Summary;
 use crate::tables::{self, Rows};
@@ -40,26 +40,20 @@ pub(crate) struct InfoArgs {
 }
 
 pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
+    if context.json() {
+        return print_document(args, context);
+    }
     for given in &args.locations {
         let location = Location::parse(given);
         if let (Some(rows), Some(path)) = (Rows::open(&location, context)?, &location.path) {
             let readers = readers_of(path, args, context)?;
-            tables::describe(&rows, path, readers.as_deref(), context.json())?;
+            tables::describe(&rows, path, readers.as_deref())?;
             continue;
         }
         let input = Input::open(&location, context)?;
         let readers = readers_of(&input.path, args, context)?;
         let summary = Summary::of(&input)?;
         let frame = if args.chunks { input.chunks()? } else { None };
-        if context.json() {
-            let document = summary.document(&input);
-            let document = document.with_some("readers", readers.as_deref().map(readers::to_json));
-            match frame {
-                Some(frame) => document.print_list("chunk_list", list(frame))?,
-                None => document.print()?,
-            }
-            continue;
-        }
         output::print(&(summary.text(&input) + &readers::text(readers.as_deref())))?;
         frame.map_or(Ok(()), table)?;
     }
@@ -73,6 +67,39 @@ fn readers_of(
     context: &Context,
 ) -> Outcome<Option<Vec<Compatibility>>> {
     Ok(if args.compat { Some(compat::path(path, &context.open_options())?) } else { None })
+}
+
+/// Prints one document: that of the only file, or one with those of all as `files`.
+fn print_document(args: &InfoArgs, context: &Context) -> Outcome {
+    let is_only = args.locations.len() == 1;
+    let mut files = Vec::new();
+    for given in &args.locations {
+        let location = Location::parse(given);
+        let document = if let (Some(rows), Some(path)) =
+            (Rows::open(&location, context)?, &location.path)
+        {
+            let readers = readers_of(path, args, context)?;
+            tables::document(&rows, path)
+                .with_some("readers", readers.as_deref().map(readers::to_json))
+        } else {
+            let input = Input::open(&location, context)?;
+            let readers = readers_of(&input.path, args, context)?;
+            let document = Summary::of(&input)?.document(&input);
+            let document = document.with_some("readers", readers.as_deref().map(readers::to_json));
+            match input.chunks()?.filter(|_| args.chunks) {
+                Some(frame) if is_only => return document.print_list("chunk_list", list(frame)),
+                Some(frame) => {
+                    document.with("chunk_list", list(frame).collect::<Outcome<Vec<_>>>()?)
+                }
+                None => document,
+            }
+        };
+        if is_only {
+            return document.print();
+        }
+        files.push(document.into_part());
+    }
+    Document::new("info").with("files", files).print()
 }
 
 fn list(frame: &SuperChunk) -> impl Iterator<Item = Outcome<Value>> {

@@ -13,7 +13,7 @@ use superchunk::{FrameOptions, SuperChunk, Value};
 use crate::args::FilterArgs;
 use crate::arrays::{self, ExactSource, Incoming, RawShape};
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::made::Sizes;
@@ -22,7 +22,7 @@ use crate::objects::{self, PackingArgs, RecordArgs};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
-use crate::target::{Counter, Target};
+use crate::target::{Counter, Named, Target};
 use crate::values::parse_dtype;
 
 const EXAMPLES: &str = "\
@@ -33,7 +33,7 @@ Examples:
   zcat big.gz | superchunk pack - -o big.b2frame --dtype '<f4' -m unit=K";
 
 /// The options of `pack`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PackArgs {
     /// A file, or - for stdin
@@ -103,10 +103,10 @@ enum To {
 impl To {
     /// What the name of the output says, by its extension.
     fn of_name(output: &OsStr) -> Option<Self> {
-        match Path::new(output).extension()?.to_str()? {
-            "b2nd" => Some(Self::B2nd),
-            "blp" => Some(Self::Blp),
-            "b2frame" | "b2b" | "b2" | "sparse" => Some(Self::Frame),
+        match Named::of(output) {
+            Named::B2nd => Some(Self::B2nd),
+            Named::Blp => Some(Self::Blp),
+            Named::Frame | Named::Sparse => Some(Self::Frame),
             _ => None,
         }
     }
@@ -118,15 +118,20 @@ impl PackArgs {
         self.to.or_else(|| self.output.as_deref().and_then(To::of_name))
     }
 
+    /// How to compress; a name that ends with `.sparse` makes a folder, as `--sparse` does.
+    fn encoding_of_name(&self) -> EncodingArgs {
+        let named = self.output.as_deref().map(Named::of);
+        let sparse = self.encoding.sparse || self.to.is_none() && named == Some(Named::Sparse);
+        EncodingArgs { sparse, ..self.encoding.clone() }
+    }
+
     /// Refuses the name of something that `pack` does not make, and an array of no type.
     fn check_name(&self, format: Format) -> Outcome {
-        let output = self.output.as_deref().unwrap_or_default();
-        let (name, has_extension) = (output.display(), Path::new(output).extension().is_some());
-        if has_extension && self.to().is_none() {
-            let words = format!("expected an output called .b2frame, .b2nd or .blp, got `{name}`");
+        if self.to.is_none() {
+            let made = [Named::Frame, Named::Sparse, Named::B2nd, Named::Blp];
             let help = "`superchunk convert` makes .npy, .bcolz, .blsk, .csv and .raw; --to frame makes a \
                         frame of any name";
-            return Err(Failure::usage(words).with_help(help));
+            Named::check(self.output.as_deref().unwrap_or_default(), &made, help)?;
         }
         let is_array = format == Format::Npy || self.dtype.is_some();
         if self.to() == Some(To::B2nd) && !is_array {
@@ -159,6 +164,7 @@ impl PackArgs {
 
 pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     args.check()?;
+    let args = &PackArgs { encoding: args.encoding_of_name(), ..args.clone() };
     let input = Location::whole((args.input != "-").then(|| PathBuf::from(&args.input)));
     let mut source = Source::open(input.path.as_deref())?;
     let format = if args.raw || args.varlen { Format::Raw } else { source.detect()?.format };
@@ -348,6 +354,7 @@ fn raw_shape(args: &PackArgs, format: Format, source: &Source) -> Outcome<Option
 }
 
 fn options_of(args: &PackArgs, context: &Context) -> Outcome<FrameOptions> {
+    args.encoding.check(Holder::Frame)?;
     let options = args.encoding.fresh(item_size(args)?, context)?;
     Ok(if args.variable { options.with_variable_chunks() } else { options })
 }

@@ -23,7 +23,7 @@ use crate::packs::{PackFileArgs, percent};
 use crate::readers;
 use crate::replace::replace;
 use crate::tables::{self, Rows};
-use crate::target::Target;
+use crate::target::{Named, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,6 +50,19 @@ pub(crate) struct RepackArgs {
     reserve: Option<u32>,
     #[command(flatten)]
     encoding: EncodingArgs,
+}
+
+impl RepackArgs {
+    /// What the name of the output says.
+    fn named(&self) -> Named {
+        self.output.as_deref().map_or(Named::Nothing, Named::of)
+    }
+
+    /// Refuses an output whose name says that it is something else than what is `made`.
+    fn check_name(&self, made: &[Named]) -> Outcome {
+        let help = "`repack` keeps the format, `superchunk convert` makes another one";
+        Named::check(self.output.as_deref().unwrap_or_default(), made, help)
+    }
 }
 
 pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
@@ -148,6 +161,7 @@ fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
 fn pack_file(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
     let input = Input::open(&Location::whole(Some(args.frame.clone())), context)?;
     input.check_expansion(context)?;
+    args.check_name(&[Named::Blp])?;
     let target = (&Target::Path(target.to_owned()), force);
     let pack_file = PackFileArgs { reserve: args.reserve, ..PackFileArgs::default() };
     to_pack(&input, &args.encoding, &pack_file, target, context)
@@ -157,13 +171,17 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
     let location = Location::whole(Some(args.frame.clone()));
     let input = Input::open(&location, context)?;
     input.need_frame()?;
+    args.check_name(match &input.content {
+        Content::Array(_) => &[Named::Frame, Named::Sparse, Named::B2nd],
+        _ => &[Named::Frame, Named::Sparse],
+    })?;
     let in_place = args.output.is_none();
     if in_place && args.encoding.sparse && !args.frame.is_dir() {
         return Err(Failure::usage("a file does not become a folder in its place")
             .with_help("say where to with -o FOLDER"));
     }
     let stays_sparse = in_place && args.frame.is_dir();
-    let sparse = args.encoding.sparse || stays_sparse;
+    let sparse = args.encoding.sparse || stays_sparse || args.named() == Named::Sparse;
     let kind = if sparse { Kind::Sparse } else { Kind::Contiguous };
     if let Content::Objects(list) = &input.content
         && args.encoding.changes_chunks()

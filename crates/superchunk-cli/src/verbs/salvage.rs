@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use superchunk::detect::{self, Format};
+use superchunk::detect::{self, Detected, Format};
 use superchunk::frame::Kind;
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
 use superchunk::store::{FileReader, Folder, ReadAt};
@@ -15,9 +15,11 @@ use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::foreign;
+use crate::names::is_packed_name;
 use crate::output::{self, Document, object, path_value};
 use crate::replace::replace;
-use crate::target::Target;
+use crate::target::{Named, Target};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,22 +47,39 @@ pub(crate) struct SalvageArgs {
 
 pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     let limits = context.open_options().limits;
+    let detected = args.input.is_file().then(|| detect::path(&args.input)).and_then(Result::ok);
+    if let Some(detected) = detected.filter(|found| foreign::is_other(&args.input, found)) {
+        return Err(refuse(args, &detected));
+    }
     Target::Path(args.output.clone()).claim(args.force, context)?;
     let saved = replace(&args.output, args.force, context, |temporary| {
         let saved = match args.input.is_dir() {
             true => folder(&args.input, temporary, &limits)?,
             false => file(&args.input, temporary, &limits)?,
         };
+        check_name(&args.output, saved.0.format)?;
         check(temporary, context)?;
         Ok(saved)
     });
-    let (report, bytes) = saved.map_err(nothing_saved)?;
+    let (report, bytes) = saved.map_err(|failure| nothing_saved(args, failure))?;
     if context.json() {
         document(args, &report, bytes)?;
     } else {
         tell(args, &report, context)?;
     }
     if report.is_whole() { Ok(()) } else { Err(Failure::Quiet(Exit::Corrupt)) }
+}
+
+/// Refuses an output whose name says that it is of another format than what was saved.
+fn check_name(output: &Path, format: &str) -> Outcome {
+    let made: &[Named] = match format {
+        "blsk array" | "blsk table" => &[Named::Blsk],
+        "bcolz array" | "bcolz table" | "bcolz objects" => &[Named::Bcolz],
+        "bloscpack" => &[Named::Blp],
+        "sparse frame" => &[Named::Frame, Named::Sparse, Named::B2nd],
+        _ => &[Named::Frame, Named::B2nd],
+    };
+    Named::check(output.as_os_str(), made, "`salvage` keeps the format of what is damaged")
 }
 
 /// Makes sure that what was saved is whole in itself, all of it.
@@ -78,12 +97,22 @@ fn check(saved: &Path, context: &Context) -> Outcome {
 }
 
 /// The exit code of damage means that something was saved: this is for when nothing was.
-fn nothing_saved(failure: Failure) -> Failure {
+fn nothing_saved(args: &SalvageArgs, failure: Failure) -> Failure {
+    let is_bytes = |found: &Detected| found.format == Format::Raw && !is_packed_name(&args.input);
+    let bytes = detect::path(&args.input).ok().filter(is_bytes);
     match (failure.exit(), failure.words()) {
+        (Some(Exit::Corrupt), _) if bytes.is_some() => {
+            bytes.map_or(failure, |found| refuse(args, &found))
+        }
         (Some(Exit::Corrupt), Some(words)) => Failure::said(Exit::Failure, words)
             .with_help("nothing was saved: no part of it can be trusted"),
         _ => failure,
     }
+}
+
+fn refuse(args: &SalvageArgs, detected: &Detected) -> Failure {
+    let name = args.input.display().to_string();
+    foreign::refuse(&name, &args.input, detected, "something that can be salvaged")
 }
 
 /// What can be read of a folder, as another one. A tree of `blsk` and a folder of bcolz have no file in common

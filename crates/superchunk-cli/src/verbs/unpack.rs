@@ -15,7 +15,7 @@ use crate::names::{human, is_packed_name};
 use crate::objects::{self, Framing, RecordArgs};
 use crate::output::Document;
 use crate::tables::{self, Rows, Unpacked};
-use crate::target::Target;
+use crate::target::{Named, Target};
 use crate::values::{Escape, parse_dtype};
 
 const EXAMPLES: &str = "\
@@ -39,7 +39,7 @@ pub(crate) struct UnpackArgs {
     /// Write the bytes alone, in C order (arrays become .npy files otherwise)
     #[arg(long)]
     raw: bool,
-    /// Write a NumPy file, of a table one for each column
+    /// Write a NumPy file, of a table one for each column; an output called .npy is one
     #[arg(long, conflicts_with = "raw")]
     npy: bool,
     /// Type of an item as NumPy spells it, for --npy
@@ -65,6 +65,7 @@ pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
     }
     let input = Input::open(&location, context)?;
     input.need_packed()?;
+    check_name(args, &input)?;
     let header = header_of(args, &input)?;
     let target = match &args.output {
         Some(output) => Target::parse(output),
@@ -189,14 +190,30 @@ fn unpack(
     })
 }
 
+/// Refuses an output whose name says that it is something else than the data; `--raw` writes that
+/// under any name.
+fn check_name(args: &UnpackArgs, input: &Input) -> Outcome {
+    let Some(output) = args.output.as_deref().filter(|_| !args.raw) else { return Ok(()) };
+    let help = "`superchunk convert` makes other formats; --raw writes the bytes under any name";
+    let is_array = matches!(input.content, Content::Array(_));
+    match Named::of(output) {
+        _ if is_array || args.npy => Named::check(output, &[Named::Npy], help),
+        // The bytes may be of any other format that has such a name.
+        Named::Npy | Named::Raw | Named::Csv | Named::Other => Ok(()),
+        _ => Named::check(output, &[Named::Raw, Named::Npy], help),
+    }
+}
+
 /// The header of a NumPy file, if one is wanted.
 fn header_of(args: &UnpackArgs, input: &Input) -> Outcome<Option<Vec<u8>>> {
-    if (args.npy || args.raw) && matches!(input.content, Content::Objects(_)) {
+    let is_named = args.output.as_deref().map(Named::of) == Some(Named::Npy);
+    let wants_npy = args.npy || is_named;
+    if (wants_npy || args.raw) && matches!(input.content, Content::Objects(_)) {
         return Err(Failure::usage("objects of any length are no array, and no bytes in a row")
             .with_help("leave it out, or say --null, --lengths or --jsonl"));
     }
     let is_array = matches!(input.content, Content::Array(_));
-    if args.raw || !(args.npy || is_array) {
+    if args.raw || !(wants_npy || is_array) {
         return Ok(None);
     }
     let known = args.dtype.clone().or_else(|| input.dtype()).ok_or_else(|| {

@@ -16,6 +16,7 @@ use crate::input::{self, Input};
 use crate::location::Location;
 use crate::output::{self, Document, object};
 use crate::progress::Progress;
+use crate::tables::Rows;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,7 +66,8 @@ enum LevelArg {
 
 pub(crate) fn run(args: &VerifyArgs, context: &Context) -> Outcome {
     let locations = locations(args)?;
-    let [location] = locations.as_slice() else { return many(&locations, args, context) };
+    let only = locations.first().filter(|_| locations.len() == 1 && !args.recursive);
+    let Some(location) = only else { return many(&locations, args, context) };
     let report = look(location, args, context)?;
     if context.json() {
         document(&report, location).print()?;
@@ -207,6 +209,11 @@ fn look_at(
         if !matches!(detected.format, Format::BcolzTable | Format::Blsk) {
             // Which says that there is nothing inside.
             Input::open(location, context)?;
+        }
+        match Rows::open(location, context) {
+            Err(failure) if failure.exit() == Some(Exit::Usage) => return Err(failure),
+            // What is damaged is reported.
+            _ => {}
         }
         options = options.with_column(inner.clone());
     }

@@ -9,6 +9,24 @@ fn formats_codecs_and_filters_are_listed() {
     for word in ["b2frame", "sframe", "b2nd", "blp", "npy", "zstd", "bitshuffle", "threads"] {
         assert!(text.text().contains(word), "{word}");
     }
+    let formats = [
+        "b2frame", "sframe", "b2nd", "blp", "chunk", "bcolz", "blsk", "columns", "npy", "csv",
+        "jsonl",
+    ];
+    let named: Vec<&str> =
+        text.text().lines().skip(3).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(named[..formats.len()], formats);
+    let list = shell.run("caps --json").succeeds().json();
+    let list = list.get("formats").unwrap().as_slice().unwrap();
+    let of = |key: &str| -> Vec<&str> {
+        let is_so = |entry: &&superchunk::Value| entry.get(key).unwrap().to_json() == "true";
+        list.iter()
+            .filter(is_so)
+            .map(|entry| entry.get("format").unwrap().as_str().unwrap())
+            .collect()
+    };
+    assert_eq!((of("read").as_slice(), of("write").as_slice()), (&formats[..], &formats[..]));
+    assert_eq!(of("edit"), ["b2frame", "sframe", "b2nd", "blp", "bcolz", "blsk"]);
     let json = shell.run("caps --json").succeeds().json();
     assert_eq!(
         json.get("codecs").unwrap().to_json(),

@@ -57,10 +57,23 @@ fn arrays_keep_their_axes() {
 #[test]
 fn what_it_is_to_be_must_be_clear() {
     let shell = Shell::with_frame();
-    shell.run("convert data.b2frame x").fails(
+    let help = "--to frame, sparse, chunk, b2nd, blp, npy or raw makes that of any name";
+    shell.run("convert data.b2frame x.foo").fails(
         2,
-        "error: what is `x` to be?\n  help: say it with --to frame, sparse, chunk, b2nd, blp, npy or raw\n",
+        &format!(
+            "error: expected an output called .b2frame, .sparse, .b2nd, .blp, .npy, .chunk or .raw, \
+             got `x.foo`\n  help: {help}\n"
+        ),
     );
+    shell.write("t.csv", b"a\n1\n");
+    let help = "--to bcolz, blsk, columns, csv, npy or b2nd makes that of any name";
+    shell.run("convert t.csv x").fails(
+        2,
+        &format!("error: expected an output with an extension, or --to, got `x`\n  help: {help}\n"),
+    );
+    // Without an extension bytes become a frame, as with `pack`.
+    shell.run("convert data.b2frame x").succeeds();
+    shell.run("diff x data.b2frame").is("", "", 0);
     assert_eq!(shell.run("convert data.b2frame data.f8 --to raw").code, Some(7));
     assert_eq!(shell.run("convert data.b2frame@1:2 x.raw").code, Some(2));
 }
@@ -88,7 +101,7 @@ fn a_name_of_another_format_is_refused() {
     for line in ["convert data.f8 x.parquet", "convert data.b2frame x.foo"] {
         let said = shell.run(line);
         assert_eq!(said.code, Some(2), "{line}: {}", said.stderr);
-        assert!(said.stderr.contains("help: say it with --to frame"), "{}", said.stderr);
+        assert!(said.stderr.contains("help: --to frame, sparse"), "{}", said.stderr);
     }
     assert_eq!(shell.names(), ["data.b2frame", "data.f8"]);
     shell.run("convert data.f8 x").succeeds();

@@ -48,12 +48,50 @@ fn plain_bytes_are_no_container() {
             "append NAME f.b2frame",
             "repack NAME",
             "repack NAME -l 3 -o out",
+            "salvage NAME -o out",
+            "cat NAME --where a>1",
+            "cat NAME --agg count",
+            "head NAME --cols a",
         ] {
             is_refused(&shell, &line.replace("NAME", name), reason, help);
         }
         assert_eq!(shell.read(name), bytes);
     }
     assert_eq!(shell.names(), names);
+}
+
+#[test]
+fn what_is_known_by_its_start_is_named_by_every_command() {
+    let shell = folder();
+    for (name, _, reason, help) in &FILES[1..] {
+        // No frame was begun here, and nothing is left.
+        is_refused(&shell, &format!("recover {name}"), reason, help);
+    }
+    for (name, _, reason, help) in &FILES[2..] {
+        is_refused(&shell, &format!("convert {name} out.bcolz"), reason, help);
+        is_refused(&shell, &format!("append t.bcolz {name}"), reason, help);
+        let info = shell.run(&format!("info {name}")).succeeds();
+        assert!(info.text().contains(reason), "{}", info.text());
+        let info = shell.run(&format!("info --json {name}")).succeeds().json();
+        assert!(info.get("reason").unwrap().as_str().unwrap().contains(reason));
+    }
+    let help = "`superchunk convert a.npy OUT.bcolz` makes a table of an array";
+    for line in ["append t.bcolz a.npy", "cat a.npy --where a>1", "cat a.npy --format md"] {
+        is_refused(&shell, line, "as NumPy files do", help);
+    }
+    let help = "`superchunk pack a.npy -o OUT.b2nd`";
+    for line in ["salvage a.npy -o out", "recover a.npy"] {
+        is_refused(&shell, line, "as NumPy files do", help);
+    }
+    let help = "`superchunk unpack f.b2frame --dtype '<f8' -o OUT.npy`";
+    is_refused(&shell, "convert f.b2frame out.bcolz", "its items have no type", help);
+    shell.write("noise", &[0, 159, 146, 150]);
+    is_refused(&shell, "append t.bcolz noise", "no known format", "pack noise -o OUT.b2frame");
+    assert!(!shell.names().iter().any(|name| name.starts_with("out")), "{:?}", shell.names());
+    // Rows of text need no name that says so.
+    shell.write("rows", b"a,b\n3,4\n");
+    shell.run("append t.bcolz rows -q").is("", "", 0);
+    shell.run("recover f.b2frame").succeeds();
 }
 
 #[test]

@@ -113,6 +113,16 @@ fn an_index_of_another_width_says_so() {
     let usual = shell.run("inspect zeros.b2frame index").succeeds();
     assert!(!usual.text().contains("bits"), "{}", usual.text());
     assert!(!shell.run("info zeros.b2frame").succeeds().text().contains("index"));
+    for (code, bits) in [(0, 32), (3, 256)] {
+        shell.write("other.b2frame", &entry_widths::with_width(&frame, code));
+        let info = shell.run("info other.b2frame").succeeds();
+        let words = format!("  index      entries of {bits} bits\n");
+        assert!(info.text().contains(&words), "{}", info.text());
+        let document = shell.run("info --json other.b2frame").succeeds().json();
+        let found = document.get("index_entry_bits").and_then(superchunk::Value::as_u64);
+        assert_eq!(found, Some(bits));
+        assert!(shell.run("unpack other.b2frame -o -").succeeds().stdout == [0; 80_000]);
+    }
     shell.write("zeros.b2frame", &entry_widths::with_width(&frame, 2));
 
     let header = shell.run("inspect zeros.b2frame header").succeeds();

@@ -45,7 +45,8 @@ fn a_name_says_what_is_made_or_is_refused() {
     shell.write("data", &readings(10));
     for name in ["x.npy", "x.parquet", "x.bcolz", "x.csv", "x.foo", "x.b2nd.bak"] {
         let said = shell.run(&format!("pack data -o {name}"));
-        let words = format!("expected an output called .b2frame, .b2nd or .blp, got `{name}`");
+        let words =
+            format!("expected an output called .b2frame, .sparse, .b2nd or .blp, got `{name}`");
         let help = "`superchunk convert` makes .npy, .bcolz, .blsk, .csv and .raw; --to frame makes a \
                     frame of any name";
         said.fails(2, &format!("error: {words}\n  help: {help}\n"));

@@ -45,7 +45,9 @@ fn folders_and_arrays_stay_what_they_are() {
 fn what_is_no_frame_and_what_is_there_are_left_alone() {
     let shell = Shell::with_frame();
     assert_eq!(shell.run("repack data.f8").code, Some(4));
-    assert_eq!(shell.run("repack data.b2frame -o data.f8").code, Some(7));
+    shell.write("there.b2frame", b"something else");
+    assert_eq!(shell.run("repack data.b2frame -o there.b2frame").code, Some(7));
+    assert!(shell.read("there.b2frame") == b"something else");
     assert_eq!(shell.run("repack data.b2frame --sparse").code, Some(2));
     assert!(shell.read("data.f8") == readings(100_000));
 }

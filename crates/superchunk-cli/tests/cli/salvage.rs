@@ -59,9 +59,17 @@ fn what_is_no_frame_at_all_gives_nothing() {
     let shell = Shell::with_frame();
     let said = shell.run("salvage data.f8 -o saved.b2frame");
     // 3 would mean that something was saved.
+    said.fails(
+        4,
+        "error: `data.f8` is not something that can be salvaged: it has the marks of no known format\n  \
+         help: `superchunk pack data.f8 -o OUT.b2frame` makes a frame of it\n",
+    );
+    // What is called a frame was one.
+    std::fs::copy(shell.path("data.f8"), shell.path("lost.b2frame")).unwrap();
+    let said = shell.run("salvage lost.b2frame -o saved.b2frame");
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("nothing in it can be read as a chunk"), "{}", said.stderr);
-    assert_eq!(shell.names(), ["data.b2frame", "data.f8"]);
+    assert_eq!(shell.names(), ["data.b2frame", "data.f8", "lost.b2frame"]);
 }
 
 #[test]

@@ -185,9 +185,18 @@ fn columns_of_python_objects_are_shown_and_become_text() {
     assert_eq!(lines[2], r#"{"volume": 30, "note": {"k": [1, null, true]}}"#);
     let said = shell.run("cat quotes.bcolz --where volume>0 --cols note --format csv").succeeds();
     assert_eq!(said.text(), "note\n\"a, b\"\n\"{\"\"k\"\": [1, null, true]}\"\n");
-    shell.run("convert quotes.bcolz again.csv").succeeds();
+    for line in ["convert quotes.bcolz again.csv", "cat quotes.bcolz --format csv"] {
+        let said = shell.run(line);
+        assert_eq!((said.code, said.text()), (Some(1), ""), "{line}");
+        for part in ["row 1, column `note`: a pickle of ", "--escape"] {
+            assert!(said.stderr.contains(part), "{line}: {}", said.stderr);
+        }
+    }
+    shell.run("convert quotes.bcolz again.csv --escape").succeeds();
     let text = String::from_utf8(shell.read("again.csv")).unwrap();
     assert!(text.contains("True,\"a, b\"\n"), "{text}");
+    // Protocol 2 and later begin with 0x80.
+    assert!(text.contains("False,\"\\x80") || text.contains("False,\\x80"), "{text}");
     let said = shell.run("info quotes.bcolz").succeeds();
     assert!(said.text().contains("6 columns") && said.text().contains("object"), "{}", said.text());
 }
@@ -218,4 +227,105 @@ fn a_text_that_is_too_long_says_by_how_much() {
         said.stderr
     );
     shell.run("cat names.bcolz --format csv").is("name\nabcdefghij\n", "", 0);
+}
+
+#[test]
+fn rows_that_would_lose_something_are_not_appended() {
+    let shell = Shell::new();
+    shell.write("t.csv", b"n,x,up\n1,0.5,true\n");
+    shell.run("convert t.csv t.bcolz -q").is("", "", 0);
+    let long = "12345678901234567890123";
+    let cases = [
+        (
+            "more.csv",
+            "n,x,up\n2,1,false\n007,1,true\n".to_owned(),
+            "`007` would lose its leading zero",
+        ),
+        ("more.csv", "n,x,up\n2,1,false\n+7,1,true\n".to_owned(), "`+7` would lose its plus sign"),
+        ("more.csv", format!("n,x,up\n2,1,false\n7,{long},true\n"), "would lose digits"),
+        (
+            "more.csv",
+            "n,x,up\n2,1,false\n7,00.5,true\n".to_owned(),
+            "`00.5` would lose its leading zero",
+        ),
+        (
+            "more.jsonl",
+            "{\"n\": 2, \"x\": 1, \"up\": true}\n{\"n\": \"7\", \"x\": 1, \"up\": true}\n"
+                .to_owned(),
+            "`7` is a text, the column has type <i8",
+        ),
+        (
+            "more.jsonl",
+            "{\"n\": 2, \"x\": 1, \"up\": true}\n{\"n\": 7, \"x\": \"nan\", \"up\": true}\n"
+                .to_owned(),
+            "`nan` is a text, the column has type <f8",
+        ),
+        (
+            "more.jsonl",
+            "{\"n\": 2, \"x\": 1, \"up\": true}\n{\"n\": 7, \"x\": 1, \"up\": \"true\"}\n"
+                .to_owned(),
+            "`true` is a text, the column has type |b1",
+        ),
+    ];
+    for (name, rows, words) in cases {
+        shell.write(name, rows.as_bytes());
+        let said = shell.run(&format!("append t.bcolz {name}"));
+        assert_eq!(said.code, Some(1), "{rows}: {}", said.stderr);
+        let column = ["n", "x", "up"]
+            .into_iter()
+            .find(|column| said.stderr.contains(&format!("row 2, column `{column}`: ")));
+        assert!(column.is_some() && said.stderr.contains(words), "{rows}: {}", said.stderr);
+        shell.run("cat t.bcolz --format csv").is("n,x,up\n1,0.5,True\n", "", 0);
+    }
+    shell.write("good.jsonl", b"{\"n\": -7, \"x\": {\"$float\": \"nan\"}, \"up\": false}\n");
+    shell.write("good.csv", b"n,x,up\n0,9007199254740992,1\n");
+    shell.run("append t.bcolz good.jsonl good.csv -q").is("", "", 0);
+    let rows = "n,x,up\n1,0.5,True\n-7,nan,False\n0,9007199254740992.0,True\n";
+    shell.run("cat t.bcolz --format csv").is(rows, "", 0);
+}
+
+#[test]
+fn what_a_number_would_lose_stays_text() {
+    let shell = Shell::new();
+    let long = "12345678901234567890123";
+    shell.write("t.csv", format!("id,n\n{long},1\n7,2\n").as_bytes());
+    shell.run("convert t.csv t.bcolz -q").is("", "", 0);
+    shell.run("cat t.bcolz --format jsonl").is(
+        &format!("{{\"id\": \"{long}\", \"n\": 1}}\n{{\"id\": \"7\", \"n\": 2}}\n"),
+        "",
+        0,
+    );
+    let lines = "{\"id\": \"7\", \"on\": \"2024-02-29\", \"n\": 7}\n";
+    shell.write("t.jsonl", lines.as_bytes());
+    shell.run("convert t.jsonl u.bcolz -q").is("", "", 0);
+    shell.run("cat u.bcolz --format jsonl").is(lines, "", 0);
+    let info = shell.run("info u.bcolz").succeeds();
+    assert!(info.text().contains("|S1") && info.text().contains("<M8[D]"), "{}", info.text());
+    // A type that was asked for is given.
+    shell.run("convert t.jsonl v.bcolz --dtype id=int64 -q").is("", "", 0);
+    shell.run("cat v.bcolz --cols id --format jsonl").is("{\"id\": 7}\n", "", 0);
+}
+
+#[test]
+fn blsk_truncates_new_items_as_its_storage_asks_or_refuses_by_name() {
+    let shell = Shell::new();
+    shell.write("t.csv", b"x\n3.141592653589793\n");
+    shell.run("convert t.csv t.blsk -q --filters shuffle,trunc:10").is("", "", 0);
+    // The highest 10 of 52 bits of the mantissa are kept.
+    let cut = f64::from_bits(std::f64::consts::PI.to_bits() >> 42 << 42);
+    let expected = format!("x\n{cut:?}\n");
+    assert_eq!(cut, 3.140625);
+    shell.run("cat t.blsk --format csv").is(&expected, "", 0);
+    let path = shell.path("t.blsk/meta/storage");
+    let storage = std::fs::read_to_string(&path).unwrap();
+    assert!(storage.contains("truncate: 10\n"), "{storage}");
+    shell.run("append t.blsk t.csv -q").is("", "", 0);
+    shell.run("cat t.blsk --format csv").is(&format!("{expected}{cut:?}\n"), "", 0);
+    let storage = std::fs::read_to_string(&path).unwrap();
+    // Without the number of bits nothing is written, and all is read.
+    std::fs::write(&path, storage.replace("truncate: 10\n", "")).unwrap();
+    let said = shell.run("append t.blsk t.csv");
+    assert_eq!(said.code, Some(4), "{}", said.stderr);
+    assert!(said.stderr.contains("`truncate: BITS`"), "{}", said.stderr);
+    shell.run("cat t.blsk --format csv").is(&format!("{expected}{cut:?}\n"), "", 0);
 }

@@ -2,7 +2,7 @@
 
 use superchunk_testkit::legacy_peer::LegacyPeer;
 
-use crate::shell::Shell;
+use crate::shell::{Shell, npy};
 
 /// A table whose text cells have what CSV and JSON must quote or escape.
 const AWKWARD: &str =
@@ -73,6 +73,90 @@ fn bytes_that_are_no_text_are_told_from_text() {
     shell.run("pack names --dtype |S3 -o names.b2nd -q").is("", "", 0);
     shell.run("cat names.b2nd --format json").is("[\"ab\", {\"$bin\": \"ff5c\"}]\n", "", 0);
     assert_eq!(shell.run("cat names.b2nd --format csv").code, Some(1));
+}
+
+#[test]
+fn objects_that_are_no_text_are_told_from_text() {
+    let shell = Shell::new();
+    shell.write("list", b"ab\na\xff\nc\\\n");
+    for name in ["list.b2frame", "list.blp"] {
+        shell.run(&format!("pack list --varlen --bytes -o {name} -q")).is("", "", 0);
+        let lines = "{\"$bin\": \"6162\"}\n{\"$bin\": \"61ff\"}\n{\"$bin\": \"635c\"}\n";
+        shell.run(&format!("cat {name} --format jsonl")).is(lines, "", 0);
+        for line in [format!("cat {name} --format csv"), format!("cat {name}@1 --format csv")] {
+            let said = shell.run(&line);
+            assert_eq!((said.code, said.text()), (Some(1), ""), "{line}");
+            for part in ["error: object 1: ", "--escape"] {
+                assert!(said.stderr.contains(part), "{line}: {}", said.stderr);
+            }
+        }
+        let escaped = "ab\na\\xff\nc\\\\\n";
+        shell.run(&format!("cat {name} --format csv --escape")).is(escaped, "", 0);
+        shell.run(&format!("cat {name}@::2 --format csv")).is("ab\nc\\\n", "", 0);
+    }
+}
+
+#[test]
+fn half_floats_are_printed_with_the_fewest_digits() {
+    let shell = Shell::new();
+    let halves = [0x2400u16, 0x6c04, 0x0402, 0x3c00, 0x7bff];
+    shell.write("halves", &halves.map(u16::to_le_bytes).concat());
+    // The digits that NumPy prints: 0.01563, 4.11e+03, 6.115e-05, 1.0, 6.55e+04.
+    shell.run("pack halves --dtype <f2 -o halves.b2nd -q").is("", "", 0);
+    let lines = "0.01563\n4110.0\n6.115e-5\n1.0\n65500.0\n";
+    shell.run("cat halves.b2nd --format csv").is(lines, "", 0);
+    let list = "[0.01563, 4110.0, 6.115e-5, 1.0, 65500.0]\n";
+    shell.run("cat halves.b2nd --json").is(list, "", 0);
+}
+
+#[test]
+fn json_has_an_object_for_what_it_does_not_have() {
+    let shell = Shell::new();
+    let json = |dtype: &str, bytes: &[u8]| {
+        shell.write("items", bytes);
+        // The type has spaces.
+        let mut packing = shell.command("pack items -o items.b2nd -f -q");
+        let packed = packing.args(["--dtype", dtype]).status().unwrap();
+        assert!(packed.success(), "{dtype}");
+        let said = shell.run("cat items.b2nd --json").succeeds();
+        // What is printed is read back.
+        said.json();
+        said.text().trim_end().to_owned()
+    };
+    let complex: Vec<u8> = [0.5f64, f64::INFINITY].iter().flat_map(|v| v.to_le_bytes()).collect();
+    assert_eq!(json("<c16", &complex), r#"[{"$complex": [0.5, {"$float": "inf"}]}]"#);
+    let long = "2a".repeat(16);
+    assert_eq!(json("<f16", &[42; 16]), format!(r#"[{{"$bin": "{long}"}}]"#));
+    let structure = "[('name', 'S2'), ('at', '<M8[s]'), ('pair', '<i2', (2,)), ('raw', 'V1')]";
+    let mut row = b"\xff\0".to_vec();
+    row.extend(86_400i64.to_le_bytes());
+    row.extend([1, 0, 2, 0, 7]);
+    let object = r#"[{"name": {"$bin": "ff"}, "at": "1970-01-02T00:00:00", "pair": [1, 2], "raw": {"$bin": "07"}}]"#;
+    assert_eq!(json(structure, &row), object);
+    let none: Vec<u8> = [i64::MIN, 90].iter().flat_map(|v| v.to_le_bytes()).collect();
+    assert_eq!(json("<M8[D]", &none), r#"["NaT", "1970-04-01"]"#);
+    assert_eq!(json("<m8[m]", &none), r#"["NaT", "90 minutes"]"#);
+}
+
+#[test]
+fn json_of_an_array_without_items_has_its_shape() {
+    let shell = Shell::new();
+    for (shape, text) in [
+        ("0", "[]"),
+        ("2,0,3", "[[], []]"),
+        ("1,2,0", "[[[], []]]"),
+        ("0,2", "[]"),
+        ("2,0", "[[], []]"),
+    ] {
+        let sides: Vec<u64> = shape.split(',').map(|side| side.parse().unwrap()).collect();
+        shell.write("empty.npy", &npy(&sides));
+        shell.run("pack empty.npy -f -q").is("", "", 0);
+        for name in ["empty.npy", "empty.b2nd"] {
+            shell.run(&format!("cat {name} --json")).is(&format!("{text}\n"), "", 0);
+        }
+    }
+    shell.write("cube.npy", &npy(&[2, 3]));
+    shell.run("cat cube.npy@:,1:1 --json").is("[[], []]\n", "", 0);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "repack {}",
             "repack {} -c zstd",
             "pack -f --sparse ../in/other.f8 -t 8 -z 4K -o {}",
-            "pack -f ../in/other.f8 -t 8 -o {}",
+            "pack -f ../in/other.f8 -t 8 --to frame -o {}",
             "convert -f ../in/other.b2frame {} --to sparse",
             "salvage -f ../in/other.sparse -o {}",
         ],

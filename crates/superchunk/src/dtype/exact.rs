@@ -13,7 +13,7 @@ impl DType {
     /// | NaN, infinity | `{"$float": "nan"}`, `{"$float": "-inf"}` |
     /// | complex number | `{"$complex": [0.5, -1.0]}` |
     /// | text, bytes that are UTF-8 | `"text"`, without the zeros that fill it up |
-    /// | other bytes | `{"$bin": "00ff"}` |
+    /// | other bytes, floats of more than 8 bytes | `{"$bin": "00ff"}`, as they are stored |
     /// | moment, duration | `"2024-02-29"`, `"90 minutes"`, `"NaT"` |
     /// | structure | `{"field": …}` |
     ///
@@ -69,6 +69,9 @@ impl DType {
         match self.kind {
             DKind::Bool => self.format_item(item).to_lowercase(),
             DKind::Int | DKind::Uint => self.format_item(item),
+            // No number of JSON has as many digits.
+            DKind::Float if self.item_size > 8 => json(Value::Bin(item.to_vec())),
+            DKind::Complex if self.item_size > 16 => json(Value::Bin(item.to_vec())),
             DKind::Float => json_float(self.format_item(item)),
             DKind::Complex => {
                 let (real, imaginary) = self.complex_parts(item);

@@ -158,7 +158,7 @@ fn moments_are_those_of_the_calendar() {
 #[test]
 fn halves_have_the_digits_that_numpy_prints() {
     let half = DType::parse("<f2").unwrap();
-    let cases: [(u16, &str); 8] = [
+    let cases: [(u16, &str); 11] = [
         (0x2e66, "0.1"),
         (0x3555, "0.3333"),
         (0x7bff, "65500.0"),
@@ -167,9 +167,62 @@ fn halves_have_the_digits_that_numpy_prints() {
         (0xc248, "-3.14"),
         (0x3c01, "1.001"),
         (0xfc00, "-inf"),
+        // Closest of four digits is 0.01562, which reads back as another value.
+        (0x2400, "0.01563"),
+        // Halfway to the next value, and to the one before.
+        (0x6c04, "4110.0"),
+        (0x0402, "6.115e-5"),
     ];
     for (bits, text) in cases {
         assert_eq!(half.format_item(&bits.to_le_bytes()), text, "{bits:#x}");
+    }
+}
+
+/// The digits of a number without those zeros that only place it, and the power of ten of the last.
+fn digits_of(text: &str) -> (i64, i32) {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits: i64 = format!("{whole}{fraction}").parse().unwrap();
+    let mut exponent = exponent.parse::<i32>().unwrap() - i32::try_from(fraction.len()).unwrap();
+    while digits != 0 && digits % 10 == 0 {
+        (digits, exponent) = (digits / 10, exponent + 1);
+    }
+    (digits, exponent)
+}
+
+#[test]
+fn halves_read_back_equal_and_from_no_fewer_digits() {
+    let half = DType::parse("<f2").unwrap();
+    let finite = (0..0x7c00).map(|bits| f64::from(value::half(bits)));
+    // What rounds to the value after the largest is infinite.
+    let values: Vec<f64> = finite.chain([65_536.0]).collect();
+    // The value that IEEE 754 rounds a number to: the closest, and of two the one that is even.
+    let read = |number: f64| {
+        let above = values.partition_point(|value| *value < number).min(values.len() - 1);
+        let below = above.saturating_sub(1);
+        let gaps = (number - values[below], values[above] - number);
+        let is_below = gaps.0 < gaps.1 || gaps.0 == gaps.1 && below % 2 == 0;
+        if is_below { below } else { above }
+    };
+    for bits in 0..=u16::MAX {
+        let text = half.format_item(&bits.to_le_bytes());
+        let magnitude = usize::from(bits & 0x7fff);
+        if magnitude >= 0x7c00 {
+            assert!(["inf", "-inf", "nan"].contains(&text.as_str()), "{bits:#x}: {text}");
+            continue;
+        }
+        assert_eq!(text.starts_with('-'), bits > 0x7fff, "{bits:#x}: {text}");
+        let text = text.trim_start_matches('-');
+        assert_eq!(read(text.parse().unwrap()), magnitude, "{bits:#x}: {text}");
+        let (digits, exponent) = digits_of(text);
+        if digits < 10 {
+            continue;
+        }
+        for fewer in [digits / 10, digits / 10 + 1] {
+            let shorter = format!("{fewer}e{}", exponent + 1);
+            let found = read(shorter.parse().unwrap());
+            assert_ne!(found, magnitude, "{bits:#x}: {shorter} would do for {text}");
+        }
     }
 }
 
@@ -186,6 +239,8 @@ fn json_has_nested_lists_and_an_object_for_what_it_does_not_have() {
     assert_eq!(json("<c8", &complex, &[]), r#"{"$complex": [0.5, {"$float": "nan"}]}"#);
     assert_eq!(json("|S4", b"a\n\\", &[]), r#""a\n\\""#);
     assert_eq!(json("|V2", &[0, 255], &[]), r#"{"$bin": "00ff"}"#);
+    assert_eq!(json("<f16", &[7; 16], &[]), format!(r#"{{"$bin": "{}"}}"#, "07".repeat(16)));
+    assert_eq!(json("<c32", &[8; 32], &[]), format!(r#"{{"$bin": "{}"}}"#, "08".repeat(32)));
     assert_eq!(json("<U1", &0xd800u32.to_le_bytes(), &[]), r#"{"$bin": "00d80000"}"#);
     let structure = "[('a', '|i1'), ('b', '|b1', (2,))]";
     assert_eq!(json(structure, &[7, 1, 0], &[]), r#"{"a": 7, "b": [true, false]}"#);

@@ -115,7 +115,8 @@ fn short(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
 }
 
-/// The same for 16 bits: the fewest digits that are closer to it than to its neighbours.
+/// The same for 16 bits: the fewest digits that are closer to it than to its neighbours. Halfway between
+/// two values, digits read back as the one whose last bit is 0.
 fn short_half(bits: u16) -> String {
     let exact = f64::from(half(bits));
     if !exact.is_finite() {
@@ -125,10 +126,24 @@ fn short_half(bits: u16) -> String {
     let next = Some(f64::from(half(magnitude + 1))).filter(|next| next.is_finite());
     let (above, value) = (next.unwrap_or(BEYOND), exact.abs());
     let below = magnitude.checked_sub(1).map_or(-above, |bits| f64::from(half(bits)));
-    let is_closest = |text: &f64| 2.0 * text > below + value && 2.0 * text < above + value;
-    let digits = (0..6).filter_map(|digits| format!("{value:.digits$e}").parse().ok());
-    let found = digits.into_iter().find(is_closest).unwrap_or(value);
-    short(&found.copysign(exact))
+    let is_read_back = |text: &f64| {
+        let (low, high) = (below + value, above + value);
+        let is_halfway = 2.0 * text == low || 2.0 * text == high;
+        2.0 * text > low && 2.0 * text < high || is_halfway && magnitude.is_multiple_of(2)
+    };
+    let found = (0..6).flat_map(|digits| near(value, digits)).find(is_read_back);
+    short(&found.unwrap_or(value).copysign(exact))
+}
+
+/// The number of this many digits after the first one that is closest to `value`, and those before
+/// and after it.
+fn near(value: f64, digits: usize) -> impl Iterator<Item = f64> {
+    let text = format!("{value:.digits$e}").replace('.', "");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or_default();
+    let mantissa: i64 = mantissa.parse().unwrap_or(0);
+    let exponent = exponent.parse::<i64>().unwrap_or(0) - i64::try_from(digits).unwrap_or(0);
+    let read = move |mantissa: i64| format!("{mantissa}e{exponent}").parse().ok();
+    [mantissa, mantissa - 1, mantissa + 1].into_iter().filter_map(read)
 }
 
 /// The value that would follow the largest 16-bit float.

@@ -19,6 +19,7 @@ use superchunk::{CompressOptions, SuperChunk};
 use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
+use crate::encoding::EncodingArgs;
 use crate::failure::Outcome;
 use crate::input::{Content, Input};
 use crate::location::Location;
@@ -27,6 +28,7 @@ use crate::names::{human, parse_length, parse_size};
 use crate::output::{self, Document};
 use crate::replace::replace;
 use crate::tables::Rows;
+use crate::target::Named;
 use trial::{
     BLOCKS, Objective, PIECE, PIPELINES, Subject, Trial, best_of, guess_item_size, list, list_json,
 };
@@ -75,6 +77,7 @@ pub(crate) fn run(args: &TuneArgs, context: &Context) -> Outcome {
 
 fn tune_file(args: &TuneArgs, location: &Location, context: &Context) -> Outcome {
     let input = Input::open(location, context)?;
+    check_name(args, &input)?;
     let samples = samples(&input, args.sample, PIECE)?;
     let sizes = match (args.typesize, &input.content) {
         (Some(size), _) => (size, size),
@@ -92,6 +95,16 @@ fn tune_file(args: &TuneArgs, location: &Location, context: &Context) -> Outcome
         (Some(out), Some(best)) => apply(&input, best, (Path::new(out), args.force), context),
         _ => Ok(()),
     }
+}
+
+/// Refuses an output whose name says that it is something else than a frame.
+fn check_name(args: &TuneArgs, input: &Input) -> Outcome {
+    let made: &[Named] = match &input.content {
+        Content::Array(_) => &[Named::Frame, Named::Sparse, Named::B2nd],
+        _ => &[Named::Frame, Named::Sparse],
+    };
+    let help = "--apply makes a frame, `superchunk convert` other formats";
+    Named::check(args.apply.as_deref().unwrap_or_default(), made, help)
 }
 
 fn report(
@@ -119,7 +132,8 @@ fn report(
 
 fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Context) -> Outcome {
     input.check_expansion(context)?;
-    let encoding = best.encoding();
+    let sparse = Named::of(out.as_os_str()) == Named::Sparse;
+    let encoding = EncodingArgs { sparse, ..best.encoding() };
     if matches!(input.content, Content::Array(_)) {
         arrays::convert(input, &arrays::Request::of(&encoding, force), out, context)?;
     } else {

@@ -142,6 +142,15 @@ impl Parser {
         Ok(left)
     }
 
+    /// Whether the next word is one that only a value begins with.
+    fn begins_value(&self) -> bool {
+        match self.peek() {
+            Word::Sign(sign) => *sign == "(",
+            Word::End => false,
+            _ => self.operator().is_none(),
+        }
+    }
+
     fn operator(&self) -> Option<(u8, Operator)> {
         use Operator as O;
         let word = match self.peek() {
@@ -338,6 +347,9 @@ impl Parser {
             }
             "true" | "True" => Node::Const(Const::Bool(true)),
             "false" | "False" => Node::Const(Const::Bool(false)),
+            _ if name.eq_ignore_ascii_case("not") && self.begins_value() => {
+                return Err(wrong(at, format!("for `{name}`, write not")));
+            }
             _ if self.eat_sign("(") => {
                 let arguments = self.arguments()?;
                 let depth = arguments.iter().map(|item| item.depth).max().unwrap_or(0);

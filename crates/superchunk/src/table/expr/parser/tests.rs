@@ -73,6 +73,9 @@ fn errors_point_at_the_word() {
     assert_eq!(error("a >"), ("a value was expected, the expression ends here".into(), 3));
     assert_eq!(error("a > 1 b"), ("an operator was expected, such as `and` or `<`".into(), 6));
     assert_eq!(error("(a > 1"), ("`)` was expected to end what began at a parenthesis".into(), 6));
+    assert_eq!(error("a > 1 and NOT b > 2"), ("for `NOT`, write not".into(), 10));
+    assert_eq!(error("Not (b > 2)"), ("for `Not`, write not".into(), 0));
+    assert_eq!(of("NOT > 1 and NOT in (1,)"), "(NOT Greater 1 and NOT in false 1)");
     assert_eq!(error("a) > 1").1, 1);
     assert_eq!(error("a between 1 or 2").1, 12);
     assert_eq!(error("a is 3").1, 5);
