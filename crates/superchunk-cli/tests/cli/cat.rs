@@ -157,3 +157,15 @@ fn a_negative_count_leaves_out_the_last_values() {
     let words = "a negative -n needs the number of rows, which --where, --agg and --by change";
     said.fails(2, &format!("error: {words}\n  help: give the number of rows to show\n"));
 }
+
+#[test]
+fn half_floats_have_the_fewest_digits_that_mean_them() {
+    let shell = Shell::new();
+    // 0.1, 1/3, 1.5, the largest one, the smallest one, and what is not a number, by their bits.
+    let bits: [u16; 6] = [0x2e66, 0x3555, 0x3e00, 0x7bff, 0x0001, 0x7e00];
+    shell.write("half", &bits.map(u16::to_le_bytes).concat());
+    shell.run("pack half --dtype <f2").succeeds();
+    shell.run("cat half.b2frame --format csv").is("0.1\n0.3333\n1.5\n65500.0\n6e-8\nnan\n", "", 0);
+    let json = "[0.1, 0.3333, 1.5, 65500.0, 6e-8, {\"$float\": \"nan\"}]\n";
+    shell.run("cat half.b2frame --json").is(json, "", 0);
+}
