@@ -39,7 +39,7 @@ pub(crate) struct UnpackArgs {
     /// Write the bytes alone, in C order (arrays become .npy files otherwise)
     #[arg(long)]
     raw: bool,
-    /// Write a NumPy file, of a table one for each column; an output called .npy is one
+    /// Write a NumPy file, of a table one for each column, as .npy in OUT does
     #[arg(long, conflicts_with = "raw")]
     npy: bool,
     /// Type of an item as NumPy spells it, for --npy

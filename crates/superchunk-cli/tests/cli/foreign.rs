@@ -106,7 +106,8 @@ fn arrays_and_tables_are_no_frames() {
         is_refused(&shell, line, "__rootdirs__", "`superchunk convert t.bcolz OUT --to columns`");
     }
     for line in ["diff f.b2frame t.bcolz", "diff t.bcolz f.b2frame"] {
-        is_refused(&shell, line, "not a table or an array", "`superchunk unpack f.b2frame -o OUT`");
+        let help = "`superchunk unpack f.b2frame --dtype '<f8' -o OUT.npy` gives them one";
+        is_refused(&shell, line, "not a table or an array", help);
     }
 }
 

@@ -147,10 +147,10 @@ fn what_does_not_fit_is_refused_and_leaves_the_table() {
         ("repack quotes.blsk --filters delta", 2, "Shuffle or BitShuffle"),
         ("repack quotes.bcolz::nope -9", 2, "no column called `nope`"),
         ("repack quotes.bcolz@1:2", 2, "all rows"),
-        ("repack quotes.bcolz -o quotes.b2frame", 2, "the name of another format"),
-        ("repack quotes.bcolz -o new.blsk", 2, "the name of another format"),
-        ("repack quotes.bcolz -o quotes.blsk", 2, "the name of another format"),
-        ("repack quotes.bcolz -o quotes.csv -f", 2, "the name of another format"),
+        ("repack quotes.bcolz -o quotes.b2frame", 2, "expected an output called .bcolz"),
+        ("repack quotes.bcolz -o new.blsk", 2, "expected an output called .bcolz"),
+        ("repack quotes.bcolz -o quotes.blsk", 2, "expected an output called .bcolz"),
+        ("repack quotes.bcolz -o quotes.csv -f", 2, "expected an output called .bcolz"),
         ("repack missing.bcolz", 5, "missing.bcolz"),
     ] {
         let said = refused(&shell, line, code);

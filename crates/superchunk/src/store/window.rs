@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::bytes::from;
-use super::{ReadAt, WriteAt};
+use super::{Identity, ReadAt, WriteAt};
 use crate::error::{Error, Result};
 
 /// Part of a store from a byte on, such as a frame inside a larger file.
@@ -55,6 +55,10 @@ impl<S: ReadAt> ReadAt for Window<S> {
         self.store.is_near()
     }
 
+    fn identity(&self) -> Result<Option<Identity>> {
+        self.store.identity()
+    }
+
     fn as_bytes(&self) -> Option<&[u8]> {
         let behind = from(self.store.as_bytes()?, self.start);
         let room = usize::try_from(self.room_at(0)).unwrap_or(usize::MAX);
@@ -91,6 +95,10 @@ impl<S: WriteAt> WriteAt for Window<S> {
     fn lock(&self) -> Result<()> {
         self.store.lock()
     }
+
+    fn unlock(&self) {
+        self.store.unlock();
+    }
 }
 
 impl<S: ReadAt + ?Sized> ReadAt for Arc<S> {
@@ -108,6 +116,10 @@ impl<S: ReadAt + ?Sized> ReadAt for Arc<S> {
 
     fn is_near(&self) -> bool {
         (**self).is_near()
+    }
+
+    fn identity(&self) -> Result<Option<Identity>> {
+        (**self).identity()
     }
 
     fn is_empty(&self) -> Result<bool> {
@@ -134,6 +146,10 @@ impl<S: WriteAt + ?Sized> WriteAt for Arc<S> {
 
     fn lock(&self) -> Result<()> {
         (**self).lock()
+    }
+
+    fn unlock(&self) {
+        (**self).unlock();
     }
 }
 
@@ -183,6 +199,10 @@ mod tests {
         window.sync().unwrap();
         window.lock().unwrap();
         assert_eq!(store.lock().unwrap_err().kind(), ErrorKind::Locked);
+        window.unlock();
+        store.lock().unwrap();
+        store.unlock();
+        window.lock().unwrap();
         drop(window.into_inner());
         store.lock().unwrap();
     }
@@ -217,5 +237,22 @@ mod tests {
         WriteAt::lock(&shared).unwrap();
         assert_eq!(memory.lock().unwrap_err().kind(), ErrorKind::Locked);
         assert_eq!(memory.to_vec(), [5]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_shared_store_is_the_store_itself() {
+        let file = std::env::current_exe().unwrap();
+        let plain = crate::store::FileReader::open(&file).unwrap();
+        let shared: Arc<dyn ReadAt> = Arc::new(crate::store::FileReader::open(&file).unwrap());
+        let known = plain.identity().unwrap();
+        assert!(known.is_some());
+        assert_eq!(shared.identity().unwrap(), known);
+        assert_eq!(Window::new(shared, 5, None).identity().unwrap(), known);
+        let memory = Memory::from(vec![1]);
+        let shared: Arc<dyn WriteAt> = Arc::new(memory.clone());
+        shared.lock().unwrap();
+        shared.unlock();
+        memory.lock().unwrap();
     }
 }

@@ -447,5 +447,8 @@ fn is_nearest_half(found: f64, value: f64) -> bool {
         return found == value || found.is_nan() && value.is_nan();
     }
     let step = 2f64.powf(value.abs().log2().floor() - 10.0);
-    (found - value).abs() < step / 2.0
+    // Halfway, the nearest one is that of an even number of steps.
+    let is_even = (value / step) % 2.0 == 0.0;
+    let distance = (found - value).abs();
+    distance < step / 2.0 || is_even && distance == step / 2.0
 }
