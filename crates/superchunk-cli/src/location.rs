@@ -50,21 +50,19 @@ impl Location {
 
     /// Reads a location as it was typed.
     pub(crate) fn parse(given: &OsStr) -> Self {
-        let whole = Self::whole(Some(PathBuf::from(given)));
-        let exists = |path: &str| Path::new(path).symlink_metadata().is_ok();
-        let Some(text) = given.to_str() else { return whole };
-        if exists(text) {
-            return whole;
+        let exists = |path: &OsStr| Path::new(path).symlink_metadata().is_ok();
+        if exists(given) {
+            return Self::whole(Some(given.into()));
         }
-        let is_meant = |rest: &str, slice: &str| {
-            let place = rest.split_once("::").map_or(rest, |(place, _)| place);
+        let is_meant = |rest: &OsStr, slice: &str| {
+            let place = split_inner(rest).map_or(rest, |(place, _)| place);
             is_slice(slice) || exists(rest) || exists(place)
         };
-        let (rest, slice) = match text.rsplit_once('@') {
+        let (rest, slice) = match split_slice(given) {
             Some((rest, slice)) if is_meant(rest, slice) => (rest, Some(slice.to_owned())),
-            _ => (text, None),
+            _ => (given, None),
         };
-        let (place, inner) = match rest.split_once("::") {
+        let (place, inner) = match split_inner(rest) {
             Some((place, inner)) if !exists(rest) => (place, Some(inner.to_owned())),
             _ => (rest, None),
         };
@@ -81,6 +79,37 @@ impl Location {
     pub(crate) fn value(&self) -> Value {
         self.path.as_deref().map_or_else(|| "stdin".into(), path_value)
     }
+}
+
+/// What is before and after the first `::`.
+fn split_inner(given: &OsStr) -> Option<(&OsStr, &str)> {
+    let at = given.as_encoded_bytes().windows(2).position(|pair| pair == b"::")?;
+    split(given, at, 2)
+}
+
+/// What is before and after the last `@`.
+fn split_slice(given: &OsStr) -> Option<(&OsStr, &str)> {
+    let at = given.as_encoded_bytes().iter().rposition(|byte| *byte == b'@')?;
+    split(given, at, 1)
+}
+
+/// What is before and after the ASCII characters at a position; `None` if the latter is not text.
+fn split(given: &OsStr, at: usize, len: usize) -> Option<(&OsStr, &str)> {
+    let after = given.as_encoded_bytes().get(at + len..)?;
+    Some((start(given, at)?, std::str::from_utf8(after).ok()?))
+}
+
+/// The start of a name, which may be of any bytes.
+#[cfg(unix)]
+fn start(name: &OsStr, len: usize) -> Option<&OsStr> {
+    use std::os::unix::ffi::OsStrExt;
+    name.as_bytes().get(..len).map(OsStr::from_bytes)
+}
+
+/// The start of a name that is text.
+#[cfg(not(unix))]
+fn start(name: &OsStr, len: usize) -> Option<&OsStr> {
+    name.to_str()?.get(..len).map(OsStr::new)
 }
 
 /// Numbers, colons, commas: nothing that a name would have behind its last `@`.
@@ -111,6 +140,24 @@ mod tests {
         assert_eq!(parsed("-"), (None, None, None));
         assert_eq!(parsed("-@5"), (None, None, Some("5")));
         assert_eq!(parsed("me@home"), (Some("me@home"), None, None));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn names_of_any_bytes_have_slices_and_inner_nodes() {
+        use std::os::unix::ffi::OsStrExt;
+        let odd = |name: &[u8]| PathBuf::from(OsStr::from_bytes(name));
+        for (given, path, inner, slice) in [
+            (&b"a\xff"[..], &b"a\xff"[..], None, None),
+            (b"a\xff@1:2", b"a\xff", None, Some("1:2")),
+            (b"\xfe::x/y@0", b"\xfe", Some("x/y"), Some("0")),
+            (b"me@\xff", b"me@\xff", None, None),
+            (b"a\xff::\xff", b"a\xff::\xff", None, None),
+        ] {
+            let location = Location::parse(OsStr::from_bytes(given));
+            assert_eq!(location.path, Some(odd(path)));
+            assert_eq!((location.inner.as_deref(), location.slice.as_deref()), (inner, slice));
+        }
     }
 
     #[test]
