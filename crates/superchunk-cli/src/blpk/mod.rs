@@ -27,7 +27,7 @@ use args::{BloscArgs, Blpk, Command, CompressArgs, DecompressArgs};
 use words::{double_pretty, pretty, python};
 
 /// What is added to the names of files.
-const EXTENSION: &str = ".blp";
+const EXTENSION: &str = "blp";
 /// How much is read at once.
 const PIECE: usize = 1 << 20;
 
@@ -122,6 +122,7 @@ impl Shop<'_> {
         self.tell("getting ready for compression")?;
         let output = args.output.clone().unwrap_or_else(|| {
             let mut name = args.input.clone().into_os_string();
+            name.push(".");
             name.push(EXTENSION);
             PathBuf::from(name)
         });
@@ -229,10 +230,10 @@ impl Shop<'_> {
 
 /// The name of a file without `.blp`, which it must have.
 fn without_extension(path: &Path, what: &str) -> Outcome<PathBuf> {
-    let plain = path.to_str().and_then(|name| name.strip_suffix(EXTENSION));
-    plain.map(PathBuf::from).ok_or_else(|| {
-        refuse(format!("{what} file '{}' does not end with '{EXTENSION}'", path.display()))
-    })
+    if path.extension().is_some_and(|suffix| suffix == EXTENSION) {
+        return Ok(path.with_extension(""));
+    }
+    Err(refuse(format!("{what} file '{}' does not end with '.{EXTENSION}'", path.display())))
 }
 
 fn metadata(file: Option<&Path>) -> Outcome<Option<Json>> {
