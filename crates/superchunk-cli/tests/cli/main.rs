@@ -29,6 +29,7 @@ mod ls;
 mod manual;
 mod marks;
 mod memory;
+mod odd_names;
 mod odd_names_in_json;
 mod options;
 mod outputs;

@@ -141,7 +141,7 @@ impl Said {
 }
 
 /// Numbers before ` MB/s` and ` µs` are other ones each time.
-fn scrubbed(text: &str) -> String {
+pub(crate) fn scrubbed(text: &str) -> String {
     let mut out: Vec<String> = Vec::new();
     for word in text.split(' ') {
         let is_unit = ["MB/s", "µs"].iter().any(|unit| word.starts_with(unit));
