@@ -254,3 +254,13 @@ fn blpk_takes_such_a_name() {
     twins.are_alike();
     assert_eq!(fs::read(twins.odd.path("").join(odd("d?.f8"))).unwrap(), readings(3000).repeat(2));
 }
+
+#[test]
+fn an_extension_that_is_not_utf8_does_not_count_as_none() {
+    let twins = Twins::with_containers();
+    for (shell, named) in [(&twins.odd, odd as fn(&str) -> _), (&twins.plain, plain)] {
+        let said = shell.command("convert").args(["p?.blp", "out.?"].map(named)).output().unwrap();
+        assert_eq!(Said::from(said).code, Some(2));
+        assert!(!shell.path("").join(named("out.?")).exists());
+    }
+}
