@@ -235,7 +235,7 @@ fn check_kind(parent: &Folder, name: &str, found: Option<NameKind>) -> Result<()
     }
     let path = parent.path().join(name);
     let kind = path.symlink_metadata().map(|found| kind_of(found.file_type()));
-    let kind = kind.unwrap_or("no file or folder");
+    let kind = kind.unwrap_or("something else");
     let words = format!("is {kind}, which is never replaced: choose the name of a file");
     Err(Error::invalid(words).within(named(&path)))
 }
