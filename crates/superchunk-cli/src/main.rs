@@ -15,6 +15,7 @@ mod input;
 mod interrupt;
 mod location;
 mod measure;
+mod memory;
 mod names;
 mod objects;
 mod output;

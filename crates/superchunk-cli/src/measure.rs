@@ -63,6 +63,7 @@ fn is_lossless(options: &CompressOptions) -> bool {
 /// Some pieces of the data, spread over all of it, with `most` bytes together.
 pub(crate) fn samples(input: &Input, most: u64, piece: usize) -> Outcome<Vec<Vec<u8>>> {
     let unit = input.unit() as u64;
+    input.check_held(unit)?;
     let piece = (piece as u64 / unit).max(1) * unit;
     let len = input.len();
     if len == 0 {

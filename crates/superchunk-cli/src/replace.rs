@@ -162,8 +162,12 @@ fn create_private_folder(path: &Path) -> io::Result<()> {
     return fs::create_dir(path);
 }
 
-/// Refuses to overwrite without `force`.
+/// Refuses to overwrite without `force`, and to put a file in the place of a pipe or a device.
 fn check(target: &Path, force: bool) -> Outcome {
+    if fs::metadata(target).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let words = format!("`{}` is a FIFO, a socket or a device", target.display());
+        return Err(Failure::usage(words).with_help("choose the name of a new file or folder"));
+    }
     if force || target.symlink_metadata().is_err() {
         return Ok(());
     }

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::location::Location;
+use crate::verbs::pack::stored_of_path;
 
 /// Appends CSV, JSON-lines or other tables; tells how many rows came, and how many there are.
 pub(crate) fn append(
@@ -34,10 +35,10 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
     let columns = sink.columns();
     let location = Location::whole(Some(Path::new(input).to_owned()));
     if let Some(rows) = Rows::open(&location, context)? {
-        return append_rows(sink, columns, &rows);
+        return append_rows(sink, columns, &rows, context);
     }
     let path = Path::new(input);
-    let mut records = Records::open(path, TextForm::of_name(path))?;
+    let mut records = Records::open(path, TextForm::of_name(path), context.memory())?;
     let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     if let Some(name) = records.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::usage(format!("the table has no column `{name}`"))
@@ -49,12 +50,12 @@ fn append_one(sink: &mut Sink, input: &OsString, context: &Context) -> Outcome {
         order.push(place.ok_or_else(|| lacks(input, name))?);
     }
     let schema = Schema { columns, rows: 0, is_array: false, attributes: Vec::new() };
-    let batch = schema.batch();
+    let batch = schema.batch_within(context.memory());
     let mut put = |parts: &[Vec<u8>], first| sink.put(&schema.columns, parts, first);
     records_batches(&mut records, &schema.columns, &order, batch, &mut put).map(drop)
 }
 
-fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows) -> Outcome {
+fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows, context: &Context) -> Outcome {
     let known = rows.typed_columns();
     for column in &columns {
         let found = known.iter().find(|found| found.name == column.name);
@@ -66,7 +67,11 @@ fn append_rows(sink: &mut Sink, columns: Vec<Column>, rows: &Rows) -> Outcome {
         }
     }
     let schema = Schema { columns, rows: rows.rows(), is_array: false, attributes: Vec::new() };
-    each_batch(&*rows.source(), &schema, &mut |parts, first| {
+    schema.check(&rows.name, context.memory())?;
+    let nbytes =
+        rows.rows().saturating_mul(schema.columns.iter().map(|c| c.row_size() as u64).sum());
+    context.check_output(&rows.name, nbytes, stored_of_path(Path::new(&rows.name)))?;
+    each_batch(&*rows.source(), &schema, context.memory(), &mut |parts, first| {
         sink.put(&schema.columns, parts, first)
     })
 }

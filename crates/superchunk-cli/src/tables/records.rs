@@ -1,13 +1,16 @@
 //! Rows that come as text: CSV with headings, or an object of JSON on each line.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use superchunk::table::{Column, parse_item};
-use superchunk::{Json, JsonStyle};
+use superchunk::{Error, Json, JsonStyle};
 
 use crate::failure::{Exit, Failure, Outcome};
+use crate::memory::Memory;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,19 +39,42 @@ pub(super) struct Records {
     row: u64,
     /// What to do about a cell that is no value of its column.
     pub(super) advice: &'static str,
+    room: Room,
+    most: usize,
+}
+
+/// The bytes that may still be read for a row.
+type Room = Rc<Cell<usize>>;
+
+/// Stops where a row is longer than it may be.
+struct Bounded {
+    input: BufReader<Box<dyn Read>>,
+    room: Room,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = self.room.get().min(buffer.len());
+        if room == 0 && !buffer.is_empty() {
+            return Err(io::Error::other("the row is too long"));
+        }
+        let found = self.input.read(buffer.get_mut(..room).unwrap_or_default())?;
+        self.room.set(self.room.get() - found);
+        Ok(found)
+    }
 }
 
 /// A table that exists has the types that it has.
 const ADVICE: &str = "change the cell, or make another table of this one with `convert`";
 
 enum Reader {
-    Csv(Box<csv::Reader<Box<dyn Read>>>),
-    Jsonl { lines: Box<dyn BufRead>, first: Option<Json> },
+    Csv(Box<csv::Reader<Bounded>>),
+    Jsonl { lines: BufReader<Bounded>, first: Option<Json> },
 }
 
 impl Records {
     /// Opens a file, or stdin if it is `-`; without a form its first byte tells.
-    pub(super) fn open(path: &Path, form: Option<TextForm>) -> Outcome<Self> {
+    pub(super) fn open(path: &Path, form: Option<TextForm>, memory: Memory) -> Outcome<Self> {
         let (input, name): (Box<dyn Read>, String) = match path.to_str() {
             Some("-") => (Box::new(io::stdin()), "stdin".to_owned()),
             _ => {
@@ -61,17 +87,15 @@ impl Records {
         let start = input.fill_buf().map_err(|error| Failure::io("read it", path, error))?;
         let is_object = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let form = form.unwrap_or(if is_object { TextForm::Jsonl } else { TextForm::Csv });
-        let mut records = match form {
-            TextForm::Csv => {
-                let input: Box<dyn Read> = Box::new(input);
-                let reader = Reader::Csv(Box::new(csv::Reader::from_reader(input)));
-                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
-            }
-            TextForm::Jsonl => {
-                let reader = Reader::Jsonl { lines: Box::new(input), first: None };
-                Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE }
-            }
+        let most = memory.text();
+        let room = Room::new(Cell::new(most));
+        let input = Bounded { input, room: room.clone() };
+        let reader = match form {
+            TextForm::Csv => Reader::Csv(Box::new(csv::Reader::from_reader(input))),
+            TextForm::Jsonl => Reader::Jsonl { lines: BufReader::new(input), first: None },
         };
+        let mut records =
+            Self { name, names: Vec::new(), reader, row: 0, advice: ADVICE, room, most };
         records.read_names()?;
         Ok(records)
     }
@@ -79,11 +103,13 @@ impl Records {
     fn read_names(&mut self) -> Outcome {
         match &mut self.reader {
             Reader::Csv(reader) => {
-                let headings = reader.headers().map_err(|error| wrong(&self.name, &error))?;
+                let headings = reader.headers();
+                let headings =
+                    headings.map_err(|error| refused(&self.name, 0, &self.room, &error))?;
                 self.names = headings.iter().map(|name| name.trim().to_owned()).collect();
             }
             Reader::Jsonl { lines, first } => {
-                *first = next_object(&mut **lines, &self.name, 1)?;
+                *first = next_object(lines, &self.name, 1, &self.room)?;
                 let entries = first.as_ref().and_then(Json::as_object).unwrap_or_default();
                 self.names = entries.iter().map(|(name, _)| name.clone()).collect();
             }
@@ -94,17 +120,19 @@ impl Records {
     /// The cells of the next row, in the order of the names.
     pub(super) fn next(&mut self) -> Outcome<Option<Vec<String>>> {
         self.row += 1;
+        self.room.set(self.most);
         match &mut self.reader {
             Reader::Csv(reader) => {
                 let mut record = csv::StringRecord::new();
                 let found = reader.read_record(&mut record);
-                let found = found.map_err(|error| wrong(&self.name, &error))?;
+                let found =
+                    found.map_err(|error| refused(&self.name, self.row, &self.room, &error))?;
                 Ok(found.then(|| record.iter().map(str::to_owned).collect()))
             }
             Reader::Jsonl { lines, first } => {
                 let object = match first.take() {
                     Some(object) => Some(object),
-                    None => next_object(&mut **lines, &self.name, self.row)?,
+                    None => next_object(lines, &self.name, self.row, &self.room)?,
                 };
                 let Some(object) = object else { return Ok(None) };
                 let entries = object.as_object().unwrap_or_default();
@@ -151,7 +179,7 @@ fn row_bytes(column: &Column, text: &str) -> superchunk::Result<Vec<u8>> {
         return Ok(bytes);
     }
     let shape = &column.row_shape;
-    Err(superchunk::Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
+    Err(Error::invalid(format!("`{text}` is no array of shape {shape:?}")))
 }
 
 /// The elements of nested lists: JSON, or numbers that JSON does not have.
@@ -173,12 +201,17 @@ fn elements(text: &str) -> Vec<String> {
     elements
 }
 
-fn next_object(lines: &mut dyn BufRead, name: &str, row: u64) -> Outcome<Option<Json>> {
+fn next_object(
+    lines: &mut impl BufRead,
+    name: &str,
+    row: u64,
+    room: &Room,
+) -> Outcome<Option<Json>> {
     let mut line = String::new();
     while line.trim().is_empty() {
         line.clear();
         let read = lines.read_line(&mut line);
-        if read.map_err(|error| Failure::io("read it", Path::new(name), error))? == 0 {
+        if read.map_err(|error| refused(name, row, room, &error))? == 0 {
             return Ok(None);
         }
     }
@@ -199,6 +232,14 @@ fn cell(value: Option<&Json>) -> String {
             _ => other.to_text(JsonStyle::Compact),
         },
     }
+}
+
+/// The failure of reading a row, the headings being row 0: it is too long if no room is left.
+fn refused(name: &str, row: u64, room: &Room, error: &dyn std::fmt::Display) -> Failure {
+    if room.get() > 0 {
+        return wrong(name, error);
+    }
+    Error::limit(format!("row {row} is longer than the limit of memory allows")).within(name).into()
 }
 
 fn wrong(name: &str, why: &dyn std::fmt::Display) -> Failure {

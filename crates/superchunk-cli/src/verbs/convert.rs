@@ -192,9 +192,9 @@ fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcom
     if !(to == To::B2nd || is_array && matches!(to, To::Frame | To::Sparse)) {
         arrays::refuse_shapes(&args.chunks, &args.blocks)?;
     }
-    // The chunks of a frame become those of another one as they are.
+    // The chunks of a frame become those of another one as they are, unless parameters change.
     match (to, input.frame()) {
-        (To::Frame | To::Sparse, Some(_)) => Ok(()),
+        (To::Frame | To::Sparse, Some(_)) if !args.encoding.changes_chunks() => Ok(()),
         _ => input.check_expansion(context),
     }
 }
@@ -359,8 +359,8 @@ fn to_chunk(input: &Input, args: &ConvertArgs, target: &Target, context: &Contex
                 None => args.encoding.fresh(input.item_size(), context)?,
             };
             let options = args.encoding.over(base, context)?;
-            let len = to_usize(input.len())?;
-            let mut all = Vec::with_capacity(len.min(1 << 30));
+            input.check_held(input.len())?;
+            let mut all = Vec::with_capacity(to_usize(input.len())?);
             input.pieces(&mut |bytes| {
                 all.extend_from_slice(bytes);
                 Ok(())

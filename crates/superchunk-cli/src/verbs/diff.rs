@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use superchunk::Value;
 
-use super::pack::size_of_path;
+use super::pack::stored_of_path;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
@@ -82,12 +82,13 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
         return compare_objects(one, other);
     }
     let shorter = left.len().min(right.len());
-    let stored = size_of_path(&left.path).saturating_add(size_of_path(&right.path));
+    let stored = stored_of_path(&left.path).saturating_add(stored_of_path(&right.path));
     context.check_output(&left.name, shorter, stored)?;
     // An array is read in rows, all else in any pieces.
     let rows = if matches!(right.content, Content::Array(_)) { right } else { left };
     let piece = rows.piece().max(1) as u64;
     let mut progress = context.progress("comparing", Some(shorter));
+    rows.check_held(piece.min(shorter))?;
     let longest = to_usize(piece.min(shorter))?;
     let (mut one, mut other) = (vec![0; longest], vec![0; longest]);
     let mut at = 0;

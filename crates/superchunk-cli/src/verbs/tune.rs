@@ -286,6 +286,7 @@ impl Trial {
 }
 
 fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Context) -> Outcome {
+    input.check_expansion(context)?;
     let encoding = EncodingArgs {
         codec: Some(best.codec),
         level: Some(best.level),

@@ -54,7 +54,7 @@ fn label(to: &Arc<dyn Dir>, limits: &Limits, report: &Report) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
-    let mut attrs = Attrs::parse(Some(&text(to.as_ref(), Attrs::FILE, limits.max_metadata)?))?;
+    let mut attrs = Attrs::parse(Some(&text(to.as_ref(), Attrs::FILE, limits.max_parsed())?))?;
     attrs.set(ATTRIBUTE, lines.into_iter().map(Json::from).collect::<Vec<Json>>().into())?;
     let home = Home::new(to.clone(), "salvage".to_owned(), true);
     home.replace(to.as_ref(), Attrs::FILE, &attrs.write())
@@ -117,7 +117,7 @@ impl Plan {
                 }
             }
         }
-        let attrs = text(dir, Attrs::FILE, limits.max_metadata);
+        let attrs = text(dir, Attrs::FILE, limits.max_parsed());
         let attrs = attrs.and_then(|text| Attrs::parse(Some(&text)));
         if let Err(error) = &attrs {
             report.lose(Source::File(Attrs::FILE.to_owned()), error.to_string());

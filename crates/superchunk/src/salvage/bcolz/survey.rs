@@ -43,7 +43,7 @@ impl Survey {
         let most = limits.max_metadata.min(MAX_SMALL);
         let meta = |file: &str| text(root.open_folder("meta")?.as_ref(), file, most);
         let attrs = match root.open(Attrs::FILE) {
-            Ok(_) => text(root, Attrs::FILE, limits.max_metadata)
+            Ok(_) => text(root, Attrs::FILE, limits.max_parsed())
                 .and_then(|text| Attrs::parse(Some(&text))),
             // bcolz needs the file, but the values are what counts.
             Err(_) => Err(Error::not_found("the file is missing")),
