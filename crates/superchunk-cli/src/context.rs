@@ -14,6 +14,7 @@ use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::interrupt;
+use crate::memory::Memory;
 use crate::names::human;
 use crate::progress::Progress;
 use crate::readers::{self, Reader};
@@ -56,12 +57,14 @@ impl Context {
         self.executor.clone()
     }
 
+    /// How much memory the command may take.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory::new(self.global.limit_mem)
+    }
+
     /// What an input may make us allocate.
     pub(crate) fn limits(&self) -> Limits {
-        let limits = Limits::default();
-        let Some(most) = self.global.limit_mem else { return limits };
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        limits.with_max_decoded(most.min(limits.max_decoded)).with_max_metadata(most)
+        self.memory().limits()
     }
 
     /// Refuses to write `len` bytes that come out of `stored` bytes of a file: a few bytes may

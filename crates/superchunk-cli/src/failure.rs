@@ -155,7 +155,9 @@ fn hint_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Corrupt => Some("`superchunk verify` tells which chunks can still be read"),
         ErrorKind::Truncated => Some("the end is missing: was a copy or a download interrupted?"),
         ErrorKind::Unsupported => Some("`superchunk caps` lists what this build knows"),
-        ErrorKind::LimitExceeded => Some("raise the limit with --limit-mem, if you trust the data"),
+        ErrorKind::LimitExceeded => Some(
+            "raise the limit with --limit-mem, to eight times what is needed, if you trust the data",
+        ),
         ErrorKind::Locked => Some(
             "another program is writing to it: try again when it has finished, or --wait longer",
         ),

@@ -18,12 +18,13 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::location::Location;
+use crate::memory::Memory;
 use crate::objects::{self, ObjectList};
 use crate::packs;
 use crate::replace::Scratch;
 use crate::span::Span;
-use crate::summary::value_of;
-use crate::verbs::pack::size_of_path;
+use crate::summary::Decoding;
+use crate::verbs::pack::stored_of_path;
 
 /// How much of plain bytes is read at once.
 const PIECE: usize = 1 << 20;
@@ -42,8 +43,8 @@ pub(crate) struct Input {
     pub(crate) content: Content,
     /// The slice that was asked for.
     pub(crate) slice: Option<String>,
-    /// The most bytes to decode at once.
-    most: usize,
+    /// How much of it may be held at once.
+    pub(crate) memory: Memory,
     /// Keeps the bytes of stdin.
     _spool: Option<Scratch>,
 }
@@ -102,8 +103,8 @@ impl Input {
             return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
         }
         let content = open_as(detected.format, &path, context)?;
-        let most = context.limits().max_decoded;
-        Ok(Self { name, value, path, detected, content, slice, most, _spool: spool })
+        let memory = context.memory();
+        Ok(Self { name, value, path, detected, content, slice, memory, _spool: spool })
     }
 
     /// The super-chunk behind it, if there is one.
@@ -145,8 +146,10 @@ impl Input {
             return Ok(packs::attributes(pack));
         }
         let Some(frame) = self.frame() else { return Ok(Vec::new()) };
-        let value = |name: &str| Ok((name.to_owned(), value_of(&frame.value_bytes(name)?)));
-        frame.value_names().map(value).collect()
+        let mut decoding = Decoding::of(self);
+        let mut value =
+            |name: &str| Ok((name.to_owned(), decoding.value(&frame.value_bytes(name)?)?));
+        frame.value_names().map(&mut value).collect()
     }
 
     /// The super-chunk behind it, or a failure that says that there is none.
@@ -231,7 +234,7 @@ impl Input {
 
     /// Refuses to decode this many bytes if they are out of proportion to what is stored.
     pub(crate) fn check_expansion_to(&self, len: u64, context: &Context) -> Outcome {
-        context.check_output(&self.name, len, size_of_path(&self.path))
+        context.check_output(&self.name, len, stored_of_path(&self.path))
     }
 
     /// How items are to be printed, if the data tells.
@@ -252,7 +255,7 @@ impl Input {
     pub(crate) fn piece(&self) -> usize {
         match &self.content {
             Content::Frame(frame) => frame.chunk_size().unwrap_or(PIECE),
-            Content::Array(array) => array.piece(),
+            Content::Array(array) => array.piece(self.memory),
             Content::Pack(pack) => {
                 pack.data().ok().and_then(SuperChunk::chunk_size).unwrap_or(PIECE).max(1)
             }
@@ -302,6 +305,7 @@ impl Input {
         if span.step == 1 {
             return self.bytes(span.start * size..span.stop * size, take);
         }
+        self.check_held(size)?;
         let mut item = vec![0; self.item_size()];
         let mut at = span.start;
         while at < span.stop {
@@ -312,13 +316,15 @@ impl Input {
         Ok(())
     }
 
+    /// Refuses to hold `len` bytes of it at once if that is beyond the limits.
+    pub(crate) fn check_held(&self, len: u64) -> Outcome {
+        self.memory.check(&self.name, len)
+    }
+
     fn bytes(&self, range: Range<u64>, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
         let piece = self.piece().max(1) as u64;
         let longest = piece.min(range.end - range.start);
-        if longest > self.most as u64 {
-            let words = format!("decoding takes {longest} bytes, the limit is {}", self.most);
-            return Err(Error::limit(words).within(self.name.clone()).into());
-        }
+        self.check_held(longest)?;
         let mut buffer = vec![0; to_usize(longest)?];
         let mut at = range.start;
         while at < range.end {
@@ -347,13 +353,17 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
         }
         Format::Bloscpack => packs::open(path, context)?,
         Format::Chunk => {
-            let bytes = std::fs::read(path).map_err(|error| Failure::io("read it", path, error))?;
+            let file = FileReader::open(path)?;
+            let len = file.len()?;
+            context.memory().check(&path.display().to_string(), len)?;
+            let mut bytes = vec![0; to_usize(len)?];
+            file.read_exact_at(0, &mut bytes)?;
             let header = Header::parse(&bytes)?;
             let decoder = Decoder::new().with_limits(context.limits());
             let decoder = RefCell::new(decoder.with_executor(context.executor()));
             Content::Chunk(Box::new(StoredChunk { bytes, header, decoder }))
         }
-        Format::Npy => Content::Array(arrays::of_npy(path)?),
+        Format::Npy => Content::Array(arrays::of_npy(path, context.memory())?),
         _ => {
             let reader = FileReader::open(path)?;
             let len = reader.len()?;

@@ -16,6 +16,7 @@ mod interrupt;
 mod location;
 mod made;
 mod measure;
+mod memory;
 mod names;
 mod objects;
 mod output;

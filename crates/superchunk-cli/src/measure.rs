@@ -93,6 +93,7 @@ pub(crate) struct Extent<'a> {
 
 /// Some pieces of the data, spread over all of it, with `most` bytes together.
 pub(crate) fn samples(input: &Input, most: u64, piece: usize) -> Outcome<Vec<Vec<u8>>> {
+    input.check_held(input.unit() as u64)?;
     let extent = Extent { name: &input.name, len: input.len(), unit: input.unit() as u64 };
     samples_of(&extent, most, piece, &mut |range, bytes| input.read(range, bytes))
 }

@@ -4,12 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use superchunk::Value;
 use superchunk::detect::Format;
 use superchunk::store::{FileReader, ReadAt};
+use superchunk::{Error, Value};
 
 use crate::failure::Outcome;
 use crate::input::to_usize;
+use crate::memory::Memory;
 use crate::output::object;
 
 /// How much of a header or trailer is looked at.
@@ -98,19 +99,22 @@ pub(crate) fn index_file(path: &Path, format: Format) -> PathBuf {
 pub(crate) struct Envelope {
     file: FileReader,
     head: Vec<u8>,
+    /// How much of a trailer is looked at.
+    most: u64,
 }
 
 impl Envelope {
     /// Reads the header of a frame's file.
-    pub(crate) fn open(file: &Path) -> Outcome<Self> {
+    pub(crate) fn open(file: &Path, memory: Memory) -> Outcome<Self> {
+        let most = memory.at_most(MOST).max(TRAILER_END);
         let file = FileReader::open(file)?;
         let mut start = [0; 15];
         file.read_exact_at(0, &mut start)?;
         let len = start.get(11..15).map_or(0, number);
-        let mut head = vec![0; to_usize(len.clamp(15, MOST))?];
+        let mut head = vec![0; to_usize(len.clamp(15, most))?];
         let found = file.read_at(0, &mut head)?;
         head.truncate(found);
-        Ok(Self { file, head })
+        Ok(Self { file, head, most })
     }
 
     /// The fields of the header.
@@ -147,9 +151,13 @@ impl Envelope {
     /// The fields of the trailer.
     pub(crate) fn trailer(&self) -> Outcome<Vec<Field>> {
         let end = self.field(16, 8).min(self.file.len()?);
+        if end < TRAILER_END {
+            let words = format!("the frame ends at byte {end}, a trailer has {TRAILER_END} bytes");
+            return Err(Error::corrupt(words).at("frame", "frame_len", 16).into());
+        }
         let mut last = [0; 23];
-        self.file.read_exact_at(end.saturating_sub(TRAILER_END), &mut last)?;
-        let len = last.get(1..5).map_or(0, number).clamp(TRAILER_END, MOST).min(end);
+        self.file.read_exact_at(end - TRAILER_END, &mut last)?;
+        let len = last.get(1..5).map_or(0, number).clamp(TRAILER_END, self.most).min(end);
         let start = end - len;
         let mut bytes = vec![0; to_usize(len)?];
         self.file.read_exact_at(start, &mut bytes)?;

@@ -45,9 +45,10 @@ pub(crate) fn write_png(
     })
 }
 
-/// Refuses what cannot be a picture, before it is read.
-pub(crate) fn check(shape: &[u64]) -> Outcome {
-    size_of(shape).map(drop)
+/// Refuses what cannot be a picture, before it is read; returns the number of dots otherwise.
+pub(crate) fn check(shape: &[u64]) -> Outcome<u64> {
+    let [height, width] = size_of(shape)?;
+    Ok(u64::from(height) * u64::from(width))
 }
 
 /// Height and width; a row is a plane of one line.

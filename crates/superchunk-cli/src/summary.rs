@@ -108,7 +108,8 @@ impl Summary {
         }
         let is_sparse = input.detected.format == Format::SparseFrame;
         self.storage = if is_sparse { "sparse" } else { "contiguous" };
-        self.cbytes = Envelope::open(&index_file(&input.path, input.detected.format))?.cbytes();
+        let file = index_file(&input.path, input.detected.format);
+        self.cbytes = Envelope::open(&file, input.memory)?.cbytes();
         self.stored = frame.stored_len()?;
         self.nchunks = frame.chunk_count() as u64;
         self.chunk_size = frame.chunk_size().map(|size| size as u64);
@@ -125,13 +126,16 @@ impl Summary {
             _ => "unverified",
         });
         self.entry_bits = unusual_entry_bits(frame);
+        let mut decoding = Decoding::of(input);
         for name in frame.metalayer_names() {
             let bytes = frame.metalayer(name).unwrap_or_default();
-            self.metalayers.push((name.to_owned(), value_of(bytes)));
+            self.metalayers.push((name.to_owned(), decoding.value(bytes)?));
         }
         for name in frame.value_names() {
-            let value = frame.value_bytes(name).map(|bytes| value_of(&bytes));
-            let value = value.unwrap_or_else(|error| format!("(damaged: {error})").into());
+            let value = match frame.value_bytes(name) {
+                Ok(bytes) => decoding.value(&bytes)?,
+                Err(error) => format!("(damaged: {error})").into(),
+            };
             self.attributes.push((name.to_owned(), value));
         }
         Ok(())
@@ -300,9 +304,24 @@ pub(crate) fn sides(shape: &[u64]) -> String {
     }
 }
 
-/// What stored bytes mean to python-blosc2, or the bytes themselves.
-pub(crate) fn value_of(bytes: &[u8]) -> Value {
-    Value::decode(bytes).unwrap_or_else(|_| Value::Bin(bytes.to_vec()))
+/// Decodes the metalayers and attributes of an input, which stay in memory together.
+pub(crate) struct Decoding<'a> {
+    input: &'a Input,
+    /// The bytes of those so far.
+    len: u64,
+}
+
+impl<'a> Decoding<'a> {
+    pub(crate) fn of(input: &'a Input) -> Self {
+        Self { input, len: 0 }
+    }
+
+    /// One more; refuses it beyond the limit of memory. What is no MessagePack is bytes.
+    pub(crate) fn value(&mut self, bytes: &[u8]) -> Outcome<Value> {
+        self.len += bytes.len() as u64;
+        self.input.memory.check_text(&self.input.name, self.len)?;
+        Ok(Value::decode(bytes).unwrap_or_else(|_| bytes.to_vec().into()))
+    }
 }
 
 fn names_of(filters: &[Filter]) -> Vec<String> {

@@ -58,6 +58,23 @@ impl Limits {
         )))
     }
 
+    /// The most bytes of a text that is parsed: two letters become a value of 32 bytes, so that this
+    /// is where its values fill the bound.
+    pub(crate) fn max_parsed(&self) -> usize {
+        self.max_metadata / 16
+    }
+
+    /// Refuses a text whose values would not fit the bound.
+    pub(crate) fn check_parsed(&self, part: &'static str, len: u64) -> Result<()> {
+        if usize::try_from(len).is_ok_and(|len| len <= self.max_parsed()) {
+            return Ok(());
+        }
+        Err(Error::limit(format!(
+            "the {part} has {len} bytes, of which {} are parsed (raise Limits::max_metadata)",
+            self.max_parsed()
+        )))
+    }
+
     /// Refuses a decoded length above the bound.
     #[inline]
     pub(crate) fn check_decoded(&self, nbytes: usize) -> Result<()> {

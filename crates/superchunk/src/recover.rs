@@ -74,12 +74,14 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
             frame.close()
         }
         #[cfg(feature = "bloscpack")]
-        Format::Bloscpack => match PackReader::new().with_wait(wait).edit(path) {
-            Ok(pack) => pack.close(),
-            // Old versions are only read, and nothing is ever begun in them.
-            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
-            Err(error) => Err(error),
-        },
+        Format::Bloscpack => {
+            match PackReader::new().with_wait(wait).with_limits(options.limits).edit(path) {
+                Ok(pack) => pack.close(),
+                // Old versions are only read, and nothing is ever begun in them.
+                Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
+                Err(error) => Err(error),
+            }
+        }
         Format::BcolzTable => {
             recovered.completed = path.join(".b2commit").exists();
             bcolz::Table::edit_with(path, options)?.close()?;

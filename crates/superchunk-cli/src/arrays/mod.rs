@@ -19,6 +19,7 @@ use superchunk::{AxisSlice, DType, Error, ErrorKind, NdArray, Selection, SuperCh
 
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
+use crate::memory::Memory;
 use crate::values::{guess, parse_dtype};
 use npy_file::NpyFile;
 use packed::PackedArray;
@@ -47,13 +48,13 @@ pub(crate) fn of_frame(frame: SuperChunk) -> Outcome<Result<Array, Box<SuperChun
 }
 
 /// The array of a `.npy` file.
-pub(crate) fn of_npy(path: &Path) -> Outcome<Array> {
-    Ok(Array::Npy(NpyFile::open(path)?))
+pub(crate) fn of_npy(path: &Path, memory: Memory) -> Outcome<Array> {
+    Ok(Array::Npy(NpyFile::open(path, memory)?))
 }
 
 /// The array that a Bloscpack file is, or the file if it is none.
-pub(crate) fn of_pack(pack: Box<Pack>, most: usize) -> Outcome<Result<Array, Box<Pack>>> {
-    Ok(PackedArray::of(pack, most)?.map(Array::Pack))
+pub(crate) fn of_pack(pack: Box<Pack>, memory: Memory) -> Outcome<Result<Array, Box<Pack>>> {
+    Ok(PackedArray::of(pack, memory)?.map(Array::Pack))
 }
 
 /// Whether a frame is an array.
@@ -134,10 +135,10 @@ impl Array {
     }
 
     /// A good number of bytes to read at once: whole rows, those of a chunk if they are not too many.
-    pub(crate) fn piece(&self) -> usize {
+    pub(crate) fn piece(&self, memory: Memory) -> usize {
         let row = self.row() as u64;
         let rows = match self {
-            Self::Frame(array) => rows_at_once(array, row),
+            Self::Frame(array) => rows_at_once(array, row, memory),
             Self::Npy(_) | Self::Pack(_) => (PIECE / row).max(1),
         };
         usize::try_from(rows.saturating_mul(row)).unwrap_or(usize::MAX)
@@ -193,9 +194,9 @@ impl Array {
 }
 
 /// How many rows of the first axis to handle at once: those of a chunk, if they are not too many.
-fn rows_at_once(array: &NdArray, row: u64) -> u64 {
+fn rows_at_once(array: &NdArray, row: u64, memory: Memory) -> u64 {
     let chunk = array.chunk_shape().first().map_or(1, |side| *side as u64);
-    chunk.clamp(1, (MOST / row.max(1)).max(1))
+    chunk.clamp(1, (memory.at_most(MOST) / row.max(1)).max(1))
 }
 
 /// The `count`-th index of a slice.

@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use superchunk::store::{FileReader, ReadAt};
-use superchunk::{DType, Error, Selection, npy};
+use superchunk::{AxisSlice, DType, Error, Selection, npy};
 
-use super::{Needed, ahead, bytes_of};
+use super::{Needed, PIECE, ahead, bytes_of};
 use crate::failure::Outcome;
 use crate::input::to_usize;
+use crate::memory::Memory;
 
 /// More than the header of any `.npy` file that was seen.
 pub(super) const LONGEST_HEADER: usize = 1 << 20;
@@ -29,7 +30,7 @@ enum Items {
 
 impl NpyFile {
     /// Opens a file; items in Fortran order are brought to C order in memory.
-    pub(super) fn open(path: &Path) -> Outcome<Self> {
+    pub(super) fn open(path: &Path, memory: Memory) -> Outcome<Self> {
         let named = |error: Error| error.within(path.display().to_string());
         let reader = FileReader::open(path)?;
         let len = reader.len()?;
@@ -38,9 +39,12 @@ impl NpyFile {
         let header = npy::read_header(&start).map_err(named)?;
         let data_len = header.data_len().map_err(named)?;
         let offset = header.data_offset as u64;
+        let name = path.display().to_string();
+        memory.check(&name, header.dtype.item_size() as u64)?;
         let found = len - offset.min(len);
-        Needed::by_header(&header)?.check(&path.display().to_string(), found)?;
+        Needed::by_header(&header)?.check(&name, found)?;
         let items = if header.fortran_order && header.shape.len() > 1 {
+            memory.check(&name, found)?;
             let mut columns = vec![0; data_len];
             reader.read_exact_at(offset, &mut columns)?;
             Items::Memory(to_c_order(&columns, &header.shape, header.dtype.item_size()))
@@ -70,7 +74,7 @@ impl NpyFile {
         }
     }
 
-    /// Calls `take` with the items of a selection: one call for each row of the last axis.
+    /// Calls `take` with the items of a selection, some of a row of the last axis in each call.
     pub(super) fn select(
         &self,
         selection: &Selection,
@@ -86,26 +90,51 @@ impl NpyFile {
             return Ok(());
         }
         let side = self.shape.last().copied().unwrap_or(1);
-        let mut row = vec![0; bytes_of(side, size)?];
         let mut index = vec![0u64; outer.len()];
         loop {
             let mut at = 0u64;
             for ((number, axis), side) in index.iter().zip(outer).zip(&self.shape) {
                 at = at * side + ahead(axis, *number)?;
             }
-            let start = at * side * size as u64;
-            self.read(start..start + row.len() as u64, &mut row)?;
-            let mut picked = Vec::with_capacity(bytes_of(last.count, size)?);
-            for number in 0..last.count {
-                let at = bytes_of(ahead(last, number)?, size)?;
-                picked.extend_from_slice(row.get(at..at + size).unwrap_or_default());
-            }
-            take(&picked)?;
+            self.select_of_row(at * side, last, take)?;
             if !advance(&mut index, outer.iter().map(|axis| axis.count)) {
                 return Ok(());
             }
         }
     }
+
+    /// The same for the row that begins with the item `first`.
+    fn select_of_row(
+        &self,
+        first: u64,
+        axis: &AxisSlice,
+        take: &mut dyn FnMut(&[u8]) -> Outcome,
+    ) -> Outcome {
+        let size = self.dtype.item_size().max(1);
+        let (count, mut done) = (within_a_piece(axis, size), 0);
+        while done < axis.count {
+            let last = (done + count).min(axis.count) - 1;
+            let (one, other) = (ahead(axis, done)?, ahead(axis, last)?);
+            let (low, high) = (one.min(other), one.max(other));
+            let mut bytes = vec![0; bytes_of(high - low + 1, size)?];
+            let start = (first + low) * size as u64;
+            self.read(start..start + bytes.len() as u64, &mut bytes)?;
+            let mut picked = Vec::with_capacity(bytes.len());
+            for number in done..=last {
+                let at = bytes_of(ahead(axis, number)? - low, size)?;
+                picked.extend_from_slice(bytes.get(at..at + size).unwrap_or_default());
+            }
+            take(&picked)?;
+            done = last + 1;
+        }
+        Ok(())
+    }
+}
+
+/// How many items of an axis lie within a piece that is read at once; at least one.
+fn within_a_piece(axis: &AxisSlice, item_size: usize) -> u64 {
+    let distance = axis.step.unsigned_abs().saturating_mul(item_size as u64).max(1);
+    (PIECE / distance).max(1)
 }
 
 /// The next index in C order; tells whether there is one.

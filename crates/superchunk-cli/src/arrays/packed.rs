@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use superchunk::bloscpack::{Order, Pack};
-use superchunk::{AxisSlice, DType, Error, Selection};
+use superchunk::{AxisSlice, DType, Selection};
 
 use super::npy_file::{NpyFile, to_c_order};
 use super::{MOST, ahead, bytes_of};
 use crate::failure::Outcome;
 use crate::input::to_usize;
+use crate::memory::Memory;
 
 /// An array of NumPy in a Bloscpack file.
 pub(crate) struct PackedArray {
@@ -17,26 +18,24 @@ pub(crate) struct PackedArray {
     pub(super) dtype: DType,
     /// All items in C order, because those of the file are not.
     turned: Option<NpyFile>,
+    memory: Memory,
 }
 
 impl PackedArray {
     /// The array that a file says it is, or the file if it is none. Items in Fortran order are brought
-    /// to C order in memory, at most `most` bytes of them.
-    pub(super) fn of(pack: Box<Pack>, most: usize) -> Outcome<Result<Self, Box<Pack>>> {
+    /// to C order in memory.
+    pub(super) fn of(pack: Box<Pack>, memory: Memory) -> Outcome<Result<Self, Box<Pack>>> {
         let Some(array) = pack.array() else { return Ok(Err(pack)) };
         let (shape, dtype) = (array.shape.clone(), array.dtype.clone());
         let turned = if array.order == Order::Fortran && shape.len() > 1 {
             let len = pack.data()?.len();
-            if len > most as u64 {
-                let words = format!("turning the array takes {len} bytes, the limit is {most}");
-                return Err(Error::limit(words).into());
-            }
+            memory.check("the array", len)?;
             let rows = to_c_order(&pack.data()?.to_vec()?, &shape, dtype.item_size());
             Some(NpyFile::in_memory(shape.clone(), dtype.clone(), rows))
         } else {
             None
         };
-        Ok(Ok(Self { pack, shape, dtype, turned }))
+        Ok(Ok(Self { pack, shape, dtype, turned, memory }))
     }
 
     /// Reads bytes of the items, in C order.
@@ -67,7 +66,7 @@ impl PackedArray {
         let (low, high) = (first.start.min(end), first.start.max(end) + 1);
         let sides = self.shape.get(1..).unwrap_or_default();
         let row = bytes_of(sides.iter().product(), size)? as u64;
-        if (high - low).saturating_mul(row) > MOST && first.count > 1 {
+        if (high - low).saturating_mul(row) > self.memory.at_most(MOST) && first.count > 1 {
             // The rows lie far apart.
             for number in 0..first.count {
                 let one = AxisSlice { start: ahead(first, number)?, count: 1, ..*first };
@@ -76,6 +75,7 @@ impl PackedArray {
             }
             return Ok(());
         }
+        self.memory.check("the rows", (high - low).saturating_mul(row))?;
         let mut rows = vec![0; to_usize((high - low) * row)?];
         self.read(low * row..high * row, &mut rows)?;
         let shape: Vec<u64> = std::iter::once(high - low).chain(sides.iter().copied()).collect();

@@ -13,6 +13,7 @@ use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::interrupt;
+use crate::memory::Memory;
 use crate::packs;
 use crate::replace::{Scratch, replace};
 use crate::source::Source;
@@ -65,9 +66,9 @@ pub(crate) fn pack(
             Ok(())
         };
         if by_columns {
-            fill_by_columns(&mut array, &mut next)?;
+            fill_by_columns(&mut array, context.memory(), &mut next)?;
         } else {
-            fill(&mut array, &mut next)?;
+            fill(&mut array, context.memory(), &mut next)?;
         }
         source.finish(&mut progress)?;
         Ok(array)
@@ -110,7 +111,7 @@ pub(crate) fn convert(
             array.superchunk_mut().set_value(&name, &value)?;
         }
         let mut at = 0;
-        fill(&mut array, &mut |buffer| {
+        fill(&mut array, context.memory(), &mut |buffer| {
             let end = at + buffer.len() as u64;
             input.read(at..end, buffer)?;
             progress.add(buffer.len());
@@ -172,7 +173,9 @@ pub(crate) fn append(frame: SuperChunk, inputs: &[OsString], context: &Context) 
 
 fn append_one(array: &mut NdArray, input: &OsString, context: &Context) -> Outcome {
     let row = row_of(array);
-    let piece = to_usize(rows_at_once(array, row).saturating_mul(row))?;
+    let memory = context.memory();
+    memory.check("a row", row)?;
+    let piece = to_usize(rows_at_once(array, row, memory).saturating_mul(row))?;
     let (dtype, shape) = (array.dtype().to_string(), array.shape().to_vec());
     let mut put = |bytes: &[u8]| {
         if !(bytes.len() as u64).is_multiple_of(row.max(1)) {
@@ -194,6 +197,7 @@ fn append_one(array: &mut NdArray, input: &OsString, context: &Context) -> Outco
             )));
         }
     }
+    packed.check_expansion(context)?;
     packed.pieces(&mut put)
 }
 
@@ -318,12 +322,13 @@ fn row_of(array: &NdArray) -> u64 {
 }
 
 /// Writes all items in C order, some rows at a time.
-fn fill(array: &mut NdArray, next: &mut Fill<'_>) -> Outcome {
+fn fill(array: &mut NdArray, memory: Memory, next: &mut Fill<'_>) -> Outcome {
     if len_of(array) == 0 {
         return Ok(());
     }
     let row = row_of(array);
-    let rows = rows_at_once(array, row);
+    memory.check("a row", row)?;
+    let rows = rows_at_once(array, row, memory);
     let shape = array.shape().to_vec();
     let Some(count) = shape.first().copied() else {
         let mut item = vec![0; array.item_size()];
@@ -347,7 +352,8 @@ fn fill(array: &mut NdArray, next: &mut Fill<'_>) -> Outcome {
 }
 
 /// The same for items whose first index varies fastest: only all of them can be turned.
-fn fill_by_columns(array: &mut NdArray, next: &mut Fill<'_>) -> Outcome {
+fn fill_by_columns(array: &mut NdArray, memory: Memory, next: &mut Fill<'_>) -> Outcome {
+    memory.check("an array in Fortran order", len_of(array))?;
     let mut columns = vec![0; to_usize(len_of(array))?];
     next(&mut columns)?;
     let rows = to_c_order(&columns, array.shape(), array.item_size());

@@ -94,7 +94,11 @@ pub(crate) fn append(
     };
     let before = writer.count();
     inputs.iter().try_for_each(|input| {
-        if let Some(Input { content: Content::Objects(list), .. }) = packed(input, context)? {
+        let packed = packed(input, context)?;
+        if let Some(input) = &packed {
+            input.check_expansion(context)?;
+        }
+        if let Some(Input { content: Content::Objects(list), .. }) = packed {
             return list.each(Span::all(list.count()), &mut |value| writer.put(&value));
         }
         let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
@@ -145,7 +149,10 @@ fn take_stream(
     context: &Context,
 ) -> Outcome<u64> {
     let mut number = 0;
-    let most = context.limits().max_decoded;
+    let most = match framing {
+        Framing::Jsonl => context.memory().text(),
+        _ => context.limits().max_decoded,
+    };
     let mut progress = context.progress("packing", source.total);
     records::read(source, framing, most, &mut |bytes| {
         match framing {

@@ -35,7 +35,7 @@ pub(crate) fn open(path: &Path, context: &Context) -> Outcome<Content> {
     if pack.has_objects() {
         return Ok(Content::Objects(ObjectList::Pack(pack)));
     }
-    Ok(match arrays::of_pack(pack, context.limits().max_decoded)? {
+    Ok(match arrays::of_pack(pack, context.memory())? {
         Ok(array) => Content::Array(array),
         Err(pack) => Content::Pack(pack),
     })
@@ -104,6 +104,7 @@ fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
     let row = match &rows {
         Some((_, shape)) => {
             let row = shape.iter().skip(1).product::<u64>().saturating_mul(item_size(pack));
+            context.memory().check("a row", row)?;
             crate::input::to_usize(row.max(1))?
         }
         None => 1,
@@ -125,6 +126,7 @@ fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
                     "{theirs} of shape {sides:?} does not go behind {dtype} of shape {shape:?}"
                 )));
             }
+            other.check_expansion(context)?;
             other.pieces(&mut put)?;
         }
         None => {

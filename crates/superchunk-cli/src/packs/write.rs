@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use superchunk::bloscpack::{Checksum, Order, Pack, PackArray, PackOptions, PackStream};
-use superchunk::{DType, FrameOptions, Json, Value};
+use superchunk::{DType, Error, FrameOptions, Json, Value};
 
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
@@ -149,12 +149,13 @@ pub(crate) fn write(
         });
     }
     target.write(force, context, |out: &mut dyn Write| {
-        let mut stream = PackStream::new(Counter { out, count: 0 }, options)?;
+        let told = |error: Error| error.within(target.name());
+        let mut stream = PackStream::new(Counter { out, count: 0 }, options).map_err(told)?;
         fill(&mut |bytes| {
             nbytes += bytes.len() as u64;
-            Ok(stream.append(bytes)?)
+            Ok(stream.append(bytes).map_err(told)?)
         })?;
-        Ok((nbytes, stream.finish()?.count))
+        Ok((nbytes, stream.finish().map_err(told)?.count))
     })
 }
 

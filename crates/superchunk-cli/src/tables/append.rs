@@ -67,7 +67,7 @@ impl Incoming {
         if input != "-" && path.is_file() {
             refuse_other(path)?;
         }
-        let mut records = Records::open(path, TextForm::of_name(path))?;
+        let mut records = Records::open(path, TextForm::of_name(path), context.memory())?;
         records.is_strict = true;
         let known: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         if let Some(name) = records.names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -112,7 +112,9 @@ fn append_rows(sink: &mut Sink, columns: &[Column], rows: &Rows, context: &Conte
         }
     }
     rows.check_expansion(&stored, rows.rows(), context)?;
-    each_batch(&*rows.source(), &schema(&stored, rows.rows()), &mut |parts, first| {
+    let schema = schema(&stored, rows.rows());
+    schema.check(&rows.name, context.memory())?;
+    each_batch(&*rows.source(), &schema, context.memory(), &mut |parts, first| {
         sink.put(columns, &filled_up(parts, &stored, columns), first)
     })
 }

@@ -18,11 +18,12 @@ use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::input::spool_stdin;
 use crate::location::Location;
+use crate::memory::Memory;
 use crate::replace::{Scratch, replace};
 use crate::span::Span;
 use crate::target::{Named, Target};
 use crate::values::Escape;
-use crate::verbs::pack::size_of_path;
+use crate::verbs::pack::stored_of_path;
 
 /// What a table becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +79,12 @@ pub(crate) fn convert(
 ) -> Outcome<u64> {
     let (feed, schema) = open(location, request, context)?;
     let nbytes = len_of(&schema.columns, schema.rows);
+    schema.check(&location.name(), context.memory())?;
     let feed = &feed;
     match feed {
         Feed::Rows(rows) => rows.check_expansion(&schema.columns, schema.rows, context)?,
         Feed::Text { path, .. } => {
-            context.check_output(&location.name(), nbytes, size_of_path(path))?;
+            context.check_output(&location.name(), nbytes, stored_of_path(path))?;
         }
         // Each was checked when it was opened.
         Feed::Files(_) => {}
@@ -104,7 +106,7 @@ pub(crate) fn convert(
                 sink.set_attr(name, value)?;
             }
             let mut progress = context.progress("converting", Some(nbytes));
-            feed.batches(&schema, &mut |parts, first| {
+            feed.batches(&schema, context.memory(), &mut |parts, first| {
                 progress.add(parts.iter().map(Vec::len).sum());
                 sink.put(&schema.columns, parts, first)
             })?;
@@ -167,7 +169,8 @@ fn opened(location: &Location, dtypes: &[String], context: &Context) -> Outcome<
         return Ok((Feed::Rows(rows), schema));
     }
     if let Some((path, form, kept)) = text_of(location)? {
-        let (columns, rows) = infer(&mut Records::open(&path, Some(form))?, dtypes)?;
+        let (columns, rows) =
+            infer(&mut Records::open(&path, Some(form), context.memory())?, dtypes)?;
         let schema = Schema { columns, rows, is_array: false, attributes: Vec::new() };
         return Ok((Feed::Text { path, form, _kept: kept }, schema));
     }
@@ -208,22 +211,25 @@ impl Feed {
     fn batches(
         &self,
         schema: &Schema,
+        memory: Memory,
         take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
     ) -> Outcome {
-        let Some(source) = self.source() else { return self.text_batches(schema, take) };
-        each_batch(&*source, schema, take)
+        let Some(source) = self.source() else { return self.text_batches(schema, memory, take) };
+        each_batch(&*source, schema, memory, take)
     }
 
     fn text_batches(
         &self,
         schema: &Schema,
+        memory: Memory,
         take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
     ) -> Outcome {
         let Self::Text { path, form, .. } = self else { return Ok(()) };
-        let mut records = Records::open(path, Some(*form))?;
+        let mut records = Records::open(path, Some(*form), memory)?;
         let order: Vec<usize> = (0..schema.columns.len()).collect();
         records.advice = Advice::CONVERT;
-        records_batches(&mut records, &schema.columns, &order, schema.batch(), take).map(drop)
+        records_batches(&mut records, &schema.columns, &order, schema.batch_within(memory), take)
+            .map(drop)
     }
 }
 
@@ -256,12 +262,13 @@ pub(super) fn records_batches(
 pub(super) fn each_batch(
     source: &dyn Source,
     schema: &Schema,
+    memory: Memory,
     take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
 ) -> Outcome {
     let place = |column: &Column| source.columns().iter().position(|c| c.name == column.name);
     let mut first = 0;
     while first < schema.rows {
-        let stop = schema.rows.min(first + schema.batch());
+        let stop = schema.rows.min(first + schema.batch_within(memory));
         let mut parts = Vec::with_capacity(schema.columns.len());
         for column in &schema.columns {
             let rows = usize::try_from(stop - first).unwrap_or(usize::MAX);
@@ -302,7 +309,7 @@ fn to_npy(
     let header = npy::header(schema)?;
     target.write(force, context, |out: &mut dyn Write| {
         out.write_all(&header).map_err(|error| target.failed(error))?;
-        feed.batches(schema, &mut |parts, _| {
+        feed.batches(schema, context.memory(), &mut |parts, _| {
             let bytes = npy::rows(&schema.columns, parts);
             out.write_all(&bytes).map_err(|error| target.failed(error))
         })

@@ -1,8 +1,10 @@
 //! Rows that come as text: CSV with headings, or an object of JSON on each line.
 
+use std::cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use superchunk::table::{Column, parse_item};
 use superchunk::{DKind, DType, Error, Json, JsonStyle};
@@ -10,6 +12,7 @@ use superchunk::{DKind, DType, Error, Json, JsonStyle};
 use super::infer::lost;
 use super::text_width::{length, room};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::memory::Memory;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,29 @@ pub(super) struct Records {
     pub(super) is_strict: bool,
     /// What to do about a cell that is not a value of its column.
     pub(super) advice: Advice,
+    room: Room,
+    most: usize,
+}
+
+/// The bytes that may still be read for a row.
+type Room = Rc<cell::Cell<usize>>;
+
+/// Stops where a row is longer than it may be.
+struct Bounded {
+    input: BufReader<Box<dyn Read>>,
+    room: Room,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = self.room.get().min(buffer.len());
+        if room == 0 && !buffer.is_empty() {
+            return Err(io::Error::other("the row is too long"));
+        }
+        let found = self.input.read(buffer.get_mut(..room).unwrap_or_default())?;
+        self.room.set(self.room.get() - found);
+        Ok(found)
+    }
 }
 
 /// A cell as text.
@@ -89,13 +115,13 @@ impl Advice {
 }
 
 enum Reader {
-    Csv(Box<csv::Reader<Box<dyn Read>>>),
-    Jsonl { lines: Box<dyn BufRead>, first: Option<Json> },
+    Csv(Box<csv::Reader<Bounded>>),
+    Jsonl { lines: BufReader<Bounded>, first: Option<Json> },
 }
 
 impl Records {
     /// Opens a file, or stdin if it is `-`; without a form its first byte tells.
-    pub(super) fn open(path: &Path, form: Option<TextForm>) -> Outcome<Self> {
+    pub(super) fn open(path: &Path, form: Option<TextForm>, memory: Memory) -> Outcome<Self> {
         let (input, name): (Box<dyn Read>, String) = match path.to_str() {
             Some("-") => (Box::new(io::stdin()), "stdin".to_owned()),
             _ => {
@@ -108,15 +134,16 @@ impl Records {
         let start = input.fill_buf().map_err(|error| Failure::io("read it", path, error))?;
         let is_object = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let form = form.unwrap_or(if is_object { TextForm::Jsonl } else { TextForm::Csv });
+        let most = memory.text();
+        let room = Room::new(cell::Cell::new(most));
+        let input = Bounded { input, room: room.clone() };
         let reader = match form {
-            TextForm::Csv => {
-                let input: Box<dyn Read> = Box::new(input);
-                Reader::Csv(Box::new(csv::Reader::from_reader(input)))
-            }
-            TextForm::Jsonl => Reader::Jsonl { lines: Box::new(input), first: None },
+            TextForm::Csv => Reader::Csv(Box::new(csv::Reader::from_reader(input))),
+            TextForm::Jsonl => Reader::Jsonl { lines: BufReader::new(input), first: None },
         };
         let (names, advice) = (Vec::new(), Advice::APPEND);
-        let mut records = Self { name, names, reader, row: 0, is_strict: false, advice };
+        let mut records =
+            Self { name, names, reader, row: 0, is_strict: false, advice, room, most };
         records.read_names()?;
         Ok(records)
     }
@@ -124,11 +151,13 @@ impl Records {
     fn read_names(&mut self) -> Outcome {
         match &mut self.reader {
             Reader::Csv(reader) => {
-                let headings = reader.headers().map_err(|error| wrong(&self.name, &error))?;
+                let headings = reader.headers();
+                let headings =
+                    headings.map_err(|error| refused(&self.name, 0, &self.room, &error))?;
                 self.names = headings.iter().map(|name| name.trim().to_owned()).collect();
             }
             Reader::Jsonl { lines, first } => {
-                *first = next_object(&mut **lines, &self.name, 1)?;
+                *first = next_object(lines, &self.name, 1, &self.room)?;
                 let entries = first.as_ref().and_then(Json::as_object).unwrap_or_default();
                 self.names = entries.iter().map(|(name, _)| name.clone()).collect();
             }
@@ -139,17 +168,19 @@ impl Records {
     /// The cells of the next row, in the order of the names.
     pub(super) fn next(&mut self) -> Outcome<Option<Vec<Cell>>> {
         self.row += 1;
+        self.room.set(self.most);
         match &mut self.reader {
             Reader::Csv(reader) => {
                 let mut record = csv::StringRecord::new();
                 let found = reader.read_record(&mut record);
-                let found = found.map_err(|error| wrong(&self.name, &error))?;
+                let found =
+                    found.map_err(|error| refused(&self.name, self.row, &self.room, &error))?;
                 Ok(found.then(|| record.iter().map(Cell::new).collect()))
             }
             Reader::Jsonl { lines, first } => {
                 let object = match first.take() {
                     Some(object) => Some(object),
-                    None => next_object(&mut **lines, &self.name, self.row)?,
+                    None => next_object(lines, &self.name, self.row, &self.room)?,
                 };
                 let Some(object) = object else { return Ok(None) };
                 let entries = object.as_object().unwrap_or_default();
@@ -274,12 +305,17 @@ fn elements(text: &str) -> Vec<Cell> {
     elements
 }
 
-fn next_object(lines: &mut dyn BufRead, name: &str, row: u64) -> Outcome<Option<Json>> {
+fn next_object(
+    lines: &mut impl BufRead,
+    name: &str,
+    row: u64,
+    room: &Room,
+) -> Outcome<Option<Json>> {
     let mut line = String::new();
     while line.trim().is_empty() {
         line.clear();
         let read = lines.read_line(&mut line);
-        if read.map_err(|error| Failure::io("read it", Path::new(name), error))? == 0 {
+        if read.map_err(|error| refused(name, row, room, &error))? == 0 {
             return Ok(None);
         }
     }
@@ -288,6 +324,14 @@ fn next_object(lines: &mut dyn BufRead, name: &str, row: u64) -> Outcome<Option<
         Some(_) => Ok(Some(object)),
         None => Err(wrong(name, &format!("row {row} is no JSON object"))),
     }
+}
+
+/// The failure of reading a row, the headings being row 0: it is too long if no room is left.
+fn refused(name: &str, row: u64, room: &Room, error: &dyn std::fmt::Display) -> Failure {
+    if room.get() > 0 {
+        return wrong(name, error);
+    }
+    Error::limit(format!("row {row} is longer than the limit of memory allows")).within(name).into()
 }
 
 fn wrong(name: &str, why: &dyn std::fmt::Display) -> Failure {

@@ -13,6 +13,10 @@ use crate::arrays;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, Pipeline};
 use crate::failure::{Failure, Outcome};
+use crate::memory::Memory;
+
+/// The most bytes of rows that are handled together, unless a single row has more.
+const MAX_BATCH_LEN: u64 = 64 << 20;
 
 /// What rows consist of.
 pub(super) struct Schema {
@@ -26,8 +30,27 @@ pub(super) struct Schema {
 impl Schema {
     /// How many rows are handled at once.
     pub(super) fn batch(&self) -> u64 {
-        let widest = self.columns.iter().map(Column::row_size).max().unwrap_or(1).max(1);
-        ((1 << 20) / widest as u64).clamp(1, 1 << 17)
+        ((1 << 20) / self.widest()).clamp(1, 1 << 17)
+    }
+
+    /// The same where many columns are held together.
+    pub(super) fn batch_within(&self, memory: Memory) -> u64 {
+        self.batch().min(memory.at_most(MAX_BATCH_LEN) / self.row_len()).max(1)
+    }
+
+    /// Refuses rows that are too long to be held.
+    pub(super) fn check(&self, name: &str, memory: Memory) -> Outcome {
+        memory.check(name, self.row_len())
+    }
+
+    /// The bytes of a row in the widest column.
+    fn widest(&self) -> u64 {
+        self.columns.iter().map(Column::row_size).max().unwrap_or(1).max(1) as u64
+    }
+
+    /// The bytes of a row in all columns.
+    fn row_len(&self) -> u64 {
+        self.columns.iter().map(|column| column.row_size() as u64).sum::<u64>().max(1)
     }
 }
 

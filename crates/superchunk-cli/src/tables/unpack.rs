@@ -52,6 +52,7 @@ pub(crate) fn unpack(
     };
     let len = len_of(&schema.columns, schema.rows);
     rows.check_expansion(&schema.columns, schema.rows, context)?;
+    schema.check(&rows.name, context.memory())?;
     let sliced = Sliced { source: &*source, span };
     match (made, target) {
         (Unpacked::Csv(escape), _) => {
@@ -118,7 +119,7 @@ fn items(
     context: &Context,
 ) -> Outcome {
     let mut progress = context.progress("unpacking", None);
-    each_batch(source, schema, &mut |parts, _| {
+    each_batch(source, schema, context.memory(), &mut |parts, _| {
         let bytes = npy::rows(&schema.columns, parts);
         progress.add(bytes.len());
         put(out, target, &bytes)

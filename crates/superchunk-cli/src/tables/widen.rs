@@ -22,6 +22,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
 use crate::input::{spool_pipe, spool_stdin};
 use crate::location::Location;
+use crate::memory::Memory;
 use crate::replace::{Scratch, replace};
 use crate::verbs::append::is_stream;
 
@@ -138,7 +139,7 @@ impl Kept {
             Self::Array(array) => {
                 let [column] = columns else { return Err(gone(path)) };
                 let sink = Sink::Array(Box::new(widened(array, column, copy, context)?));
-                filled(self, sink, columns)
+                filled(self, sink, columns, context.memory())
             }
             Self::Table(table) => {
                 if path.join(".b2commit").exists() {
@@ -156,7 +157,7 @@ impl Kept {
                     let array = table.array(&column.name)?;
                     let new = widened(array, column, &copy.join(&column.name), context)?;
                     let sink = Sink::Array(Box::new(new));
-                    filled(self, sink, std::slice::from_ref(column))?.close()?;
+                    filled(self, sink, std::slice::from_ref(column), context.memory())?.close()?;
                 }
                 Sink::edit(copy, context)?.ok_or_else(|| gone(path))
             }
@@ -166,7 +167,7 @@ impl Kept {
                     columns.iter().map(|c| (c.name.as_str(), c.dtype.clone())).collect();
                 let mut new = blsk::Table::create(copy, &typed, table.row_shape(), &options)?;
                 table.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
-                filled(self, Sink::BlskTable(Box::new(new)), columns)
+                filled(self, Sink::BlskTable(Box::new(new)), columns, context.memory())
             }
             Self::BlskArray(array) => {
                 let [column] = columns else { return Err(gone(path)) };
@@ -174,7 +175,7 @@ impl Kept {
                 let mut new =
                     blsk::Array::create(copy, &column.dtype, array.row_shape(), &options)?;
                 array.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
-                filled(self, Sink::BlskArray(Box::new(new)), columns)
+                filled(self, Sink::BlskArray(Box::new(new)), columns, context.memory())
             }
         }
     }
@@ -212,11 +213,11 @@ fn wider_chunks(options: blsk::Options, old: &[Column], new: &[Column]) -> blsk:
 }
 
 /// Puts the rows of these columns into a new table.
-fn filled(kept: &Kept, mut sink: Sink, columns: &[Column]) -> Outcome<Sink> {
+fn filled(kept: &Kept, mut sink: Sink, columns: &[Column], memory: Memory) -> Outcome<Sink> {
     let source = kept.source();
     let find = |name: &str| source.columns().iter().find(|column| column.name == name).cloned();
     let old: Vec<Column> = columns.iter().filter_map(|column| find(&column.name)).collect();
-    each_batch(&*source, &schema(&old, source.rows()), &mut |parts, first| {
+    each_batch(&*source, &schema(&old, source.rows()), memory, &mut |parts, first| {
         sink.put(columns, &filled_up(parts, &old, columns), first)
     })?;
     Ok(sink)

@@ -31,6 +31,9 @@ Examples:
   superchunk append quotes.bcolz today.csv --widen         texts of any length
 A crash, a full disk or Ctrl-C leaves the frame as it was.";
 
+/// The most bytes that are read at once.
+const PIECE: usize = 1 << 20;
+
 /// The options of `append`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -80,7 +83,7 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     let before = frame.len();
     if arrays::is_array(&frame) {
         let added = arrays::append(frame, &args.inputs, context)?;
-        let after = NdArray::open(&args.frame)?;
+        let after = NdArray::from_superchunk(context.open_options().open(&args.frame)?)?;
         return report_bytes(args, added, after.item_count() * after.item_size() as u64, context);
     }
     append_all(&mut frame, &args.inputs, context)?;
@@ -155,7 +158,7 @@ fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Ou
         packed.check_expansion(context)?;
         return packed.pieces(&mut |bytes| Ok(frame.append(bytes)?));
     }
-    let piece = frame.chunk_size().unwrap_or(1 << 20);
+    let piece = frame.chunk_size().map_or(PIECE, |size| size.min(PIECE));
     let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
     let mut progress = context.progress("appending", source.total);
     source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use superchunk::detect::{self, Format};
-use superchunk::{Json, SuperChunk, Value};
+use superchunk::{Json, Value};
 
 use super::pack::json_or_text;
 use crate::context::Context;
@@ -19,7 +19,7 @@ use crate::interrupt;
 use crate::location::Location;
 use crate::output::{self, Document};
 use crate::packs;
-use crate::summary::value_of;
+use crate::summary::Decoding;
 use crate::tables::{self, Rows, Sink};
 
 const EXAMPLES: &str = "\
@@ -135,13 +135,14 @@ type Named = Vec<(String, Value)>;
 
 fn named(input: &Input) -> Outcome<(Named, Named)> {
     let frame = if input.pack().is_some() { None } else { Some(input.need_frame()?) };
-    let layer = |frame: &SuperChunk, name: &str| {
-        (name.to_owned(), value_of(frame.metalayer(name).unwrap_or_default()))
-    };
-    let layers = frame.into_iter().flat_map(|frame| {
-        frame.metalayer_names().map(move |name| layer(frame, name)).collect::<Vec<_>>()
-    });
-    Ok((input.attributes()?, layers.collect()))
+    let (mut decoding, mut layers) = (Decoding::of(input), Vec::new());
+    for (frame, name) in
+        frame.iter().flat_map(|frame| frame.metalayer_names().map(move |n| (frame, n)))
+    {
+        let bytes = frame.metalayer(name).unwrap_or_default();
+        layers.push((name.to_owned(), decoding.value(bytes)?));
+    }
+    Ok((input.attributes()?, layers))
 }
 
 fn list(location: &OsString, context: &Context) -> Outcome {
@@ -191,9 +192,10 @@ fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
         found.ok_or_else(missing)?.1
     } else {
         let frame = input.need_frame()?;
+        let mut decoding = Decoding::of(&input);
         match frame.value_names().any(|known| known == name) {
-            true => value_of(&frame.value_bytes(name)?),
-            false => value_of(frame.metalayer(name).ok_or_else(missing)?),
+            true => decoding.value(&frame.value_bytes(name)?)?,
+            false => decoding.value(frame.metalayer(name).ok_or_else(missing)?)?,
         }
     };
     print_value(name, value, context)

@@ -32,6 +32,9 @@ Examples:
   superchunk head readings.b2frame
   superchunk head -n 3 --format jsonl readings.b2frame";
 
+/// The most bytes of which the text is made at once.
+const PRINTED: usize = 1 << 16;
+
 /// The options of `cat`.
 #[derive(Debug, Args)]
 #[command(after_help = CAT_EXAMPLES)]
@@ -154,7 +157,9 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
     let shape = shape.filter(|_| limit.is_none() || form != Form::Json);
     let escape = Escape::of(view.escape);
     let mut printer = Printer::new(output::text(), dtype, form, escape, shape);
-    let shown = pieces(&input, size, limit, &mut |bytes| printer.put(bytes));
+    let shown = pieces(&input, size, limit, &mut |bytes| {
+        bytes.chunks(PRINTED).try_for_each(|part| printer.put(part))
+    });
     match shown {
         Ok(()) => printer.finish(),
         Err(failure) => Err(failure),
@@ -211,7 +216,9 @@ fn picture(
     let shape = array.shape_of(input.slice.as_deref())?;
     let text = view.dtype.clone().or_else(|| input.dtype()).unwrap_or_default();
     let dtype = parse_dtype(&text)?;
-    picture::check(&shape)?;
+    let dots = picture::check(&shape)?;
+    // A dot becomes a number of eight bytes, whatever its item has.
+    input.check_held(dots.saturating_mul(8.max(dtype.item_size() as u64)))?;
     input.check_expansion(context)?;
     let mut items = Vec::new();
     input.pieces(&mut |bytes| {

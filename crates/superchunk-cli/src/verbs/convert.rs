@@ -424,8 +424,8 @@ fn to_chunk(input: &Input, args: &ConvertArgs, target: &Target, context: &Contex
                 None => args.encoding.fresh(input.item_size(), context)?,
             };
             let options = args.encoding.over(base, context)?;
-            let len = to_usize(input.len())?;
-            let mut all = Vec::with_capacity(len.min(1 << 30));
+            input.check_held(input.len())?;
+            let mut all = Vec::with_capacity(to_usize(input.len())?);
             input.pieces(&mut |bytes| {
                 all.extend_from_slice(bytes);
                 Ok(())

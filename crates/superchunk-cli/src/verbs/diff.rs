@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use superchunk::Value;
 
-use super::pack::size_of_path;
+use super::pack::stored_of_path;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
@@ -130,7 +130,7 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
         }
     }
     let shorter = left.len().min(right.len());
-    let stored = size_of_path(&left.path).saturating_add(size_of_path(&right.path));
+    let stored = stored_of_path(&left.path).saturating_add(stored_of_path(&right.path));
     context.check_output(&left.name, shorter, stored)?;
     if let (Content::Objects(one), Content::Objects(other)) = (&left.content, &right.content) {
         return compare_objects(one, other);
@@ -139,6 +139,7 @@ fn compare(left: &Input, right: &Input, context: &Context) -> Outcome<Option<Dif
     let rows = if matches!(right.content, Content::Array(_)) { right } else { left };
     let piece = rows.piece().max(1) as u64;
     let mut progress = context.progress("comparing", Some(shorter));
+    rows.check_held(piece.min(shorter))?;
     let longest = to_usize(piece.min(shorter))?;
     let (mut one, mut other) = (vec![0; longest], vec![0; longest]);
     let mut at = 0;

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
     let part = args.part.unwrap_or(Part::Header);
     match (format, part) {
         (Format::Chunk, Part::Header | Part::Chunk { number: 0 | -1 }) => {
-            let start = Envelope::open(path)?.bytes(0, 32)?;
+            let start = Envelope::open(path, context.memory())?.bytes(0, 32)?;
             show("chunk", &chunk_fields(&start, 0), args.bytes, context)
         }
         (Format::Bloscpack, Part::Header) => {
@@ -89,13 +89,13 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
             show("chunk", &fields, args.bytes, context)
         }
         (Format::Frame | Format::SparseFrame, part) => {
-            let file = Envelope::open(&index_file(path, format))?;
+            let file = Envelope::open(&index_file(path, format), context.memory())?;
             match part {
                 Part::Header => show("header", &file.header(), args.bytes, context),
                 Part::Trailer => show("trailer", &file.trailer()?, args.bytes, context),
                 Part::Index => {
                     let input = Input::open(&location, context)?;
-                    let map = map_of(&input)?;
+                    let map = map_of(&input, context)?;
                     let place = |number| Ok(place_of(&map.locate(number)?));
                     index(input.need_frame()?, Some(file.index_start()), &place, context)
                 }
@@ -203,12 +203,14 @@ fn chunk_number(number: i64, chunks: &SuperChunk) -> Outcome<usize> {
 fn chunk(location: &Location, number: i64, with_bytes: bool, context: &Context) -> Outcome {
     let input = Input::open(location, context)?;
     let number = chunk_number(number, input.need_frame()?)?;
-    let (bytes, base) = match map_of(&input)?.locate(number)? {
+    let (bytes, base) = match map_of(&input, context)?.locate(number)? {
         Located::At(position) => {
             let file = index_file(&input.path, input.detected.format);
-            (Envelope::open(&file)?.bytes(position, 32)?, position)
+            (Envelope::open(&file, context.memory())?.bytes(position, 32)?, position)
         }
-        Located::File(name) => (Envelope::open(&input.path.join(name))?.bytes(0, 32)?, 0),
+        Located::File(name) => {
+            (Envelope::open(&input.path.join(name), context.memory())?.bytes(0, 32)?, 0)
+        }
         Located::Run(chunk) => (chunk, 0),
         _ => return Err(Error::unsupported("a chunk in a place of an unknown kind").into()),
     };
@@ -228,13 +230,13 @@ fn place_of(located: &Located) -> String {
 }
 
 /// Where the chunks of a frame are.
-fn map_of(input: &Input) -> Outcome<Box<Frame>> {
+fn map_of(input: &Input, context: &Context) -> Outcome<Box<Frame>> {
     let kind = match input.detected.format {
         Format::SparseFrame => Kind::Sparse,
         _ => Kind::Contiguous,
     };
     let file = FileReader::open(index_file(&input.path, input.detected.format))?;
-    let mut opener = Opener::new(kind, file.len()?);
+    let mut opener = Opener::new(kind, file.len()?).with_limits(context.limits());
     loop {
         match opener.step()? {
             Step::Need(range) => {

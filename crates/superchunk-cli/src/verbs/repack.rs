@@ -180,6 +180,9 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
         return Err(Failure::usage("a file does not become a folder in its place")
             .with_help("say where to with -o FOLDER"));
     }
+    if args.encoding.changes_chunks() {
+        input.check_expansion(context)?;
+    }
     let stays_sparse = in_place && args.frame.is_dir();
     let sparse = args.encoding.sparse || stays_sparse || args.named() == Named::Sparse;
     let kind = if sparse { Kind::Sparse } else { Kind::Contiguous };

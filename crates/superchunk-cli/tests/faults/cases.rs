@@ -10,7 +10,7 @@ use superchunk::bcolz::{ArrayOptions, TableOptions};
 use superchunk::{DType, Result, bcolz, blsk};
 
 use crate::peers::Library;
-use crate::program::shell;
+use crate::program::{copy_folder, shell};
 
 /// A container and the commands that change it.
 pub(crate) struct Container {
@@ -39,6 +39,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "pack -f ../in/other.f8 -t 8 -o {}",
             "convert -f ../in/other.b2frame {}",
             "salvage -f ../in/other.b2frame -o {}",
+            "salvage -f ../in/damaged.b2frame -o {}",
         ],
     },
     Container {
@@ -55,6 +56,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "pack -f ../in/other.f8 -t 8 --to frame -o {}",
             "convert -f ../in/other.b2frame {} --to sparse",
             "salvage -f ../in/other.sparse -o {}",
+            "salvage -f ../in/damaged.sparse -o {}",
         ],
     },
     Container {
@@ -70,6 +72,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "pack -f ../in/other.npy -o {}",
             "convert -f ../in/other.b2nd {}",
             "salvage -f ../in/other.b2nd -o {}",
+            "salvage -f ../in/damaged.b2nd -o {}",
         ],
     },
     Container {
@@ -85,6 +88,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "pack -f --sparse ../in/other.npy -o {}",
             "convert -f ../in/other.b2nd {} --to sparse",
             "salvage -f ../in/array.sparse -o {}",
+            "salvage -f ../in/damaged-array.sparse -o {}",
         ],
     },
     Container {
@@ -100,6 +104,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "pack -f --varlen ../in/other.txt -o {}",
             "convert -f ../in/list.blp {}",
             "salvage -f ../in/list.b2frame -o {}",
+            "salvage -f ../in/damaged-list.b2frame -o {}",
         ],
     },
     Container {
@@ -115,6 +120,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "pack -f ../in/other.f8 -t 8 -o {}",
             "convert -f ../in/other.b2frame {}",
             "salvage -f ../in/other.blp -o {}",
+            "salvage -f ../in/damaged.blp -o {}",
         ],
     },
     // bloscpack does not read version 4, in which objects have chunks of their own.
@@ -131,6 +137,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "pack -f --varlen ../in/other.txt -o {}",
             "convert -f ../in/list.b2frame {}",
             "salvage -f ../in/list.blp -o {}",
+            "salvage -f ../in/damaged-list.blp -o {}",
         ],
     },
     Container {
@@ -146,6 +153,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "repack -f ../in/other.bcolz -o {}",
             "convert -f ../in/other.csv {}",
             "salvage -f ../in/other.bcolz -o {}",
+            "salvage -f ../in/damaged.bcolz -o {}",
         ],
     },
     Container {
@@ -159,6 +167,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "repack {} -c zstd",
             "convert -f ../in/other.npy {}",
             "salvage -f ../in/array.bcolz -o {}",
+            "salvage -f ../in/damaged-array.bcolz -o {}",
         ],
     },
     Container {
@@ -174,6 +183,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "repack -f ../in/other.blsk -o {}",
             "convert -f ../in/other.csv {}",
             "salvage -f ../in/other.blsk -o {}",
+            "salvage -f ../in/damaged.blsk -o {}",
         ],
     },
     Container {
@@ -187,6 +197,7 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "repack {} -c zstd",
             "convert -f ../in/other.npy {}",
             "salvage -f ../in/array.blsk -o {}",
+            "salvage -f ../in/damaged-array.blsk -o {}",
         ],
     },
     Container {
@@ -284,6 +295,36 @@ pub(crate) fn make_inputs(folder: &Path) {
         "superchunk pack other.txt --varlen -o list.blp",
     ] {
         shell(folder, line);
+    }
+    make_damaged(folder);
+}
+
+/// Makes copies of which `salvage` saves a part: some bytes of a file are overwritten, or a file of a
+/// folder is missing.
+fn make_damaged(folder: &Path) {
+    // A chunk of several, an index that follows the only chunk, a header.
+    for (from, to, quarters) in [
+        ("other.b2frame", "damaged.b2frame", 2),
+        ("other.b2nd", "damaged.b2nd", 2),
+        ("other.blp", "damaged.blp", 2),
+        ("list.b2frame", "damaged-list.b2frame", 3),
+        ("list.blp", "damaged-list.blp", 0),
+    ] {
+        let mut bytes = fs::read(folder.join(from)).unwrap();
+        let start = bytes.len() * quarters / 4;
+        bytes.iter_mut().skip(start).take(16).for_each(|byte| *byte = 0x55);
+        fs::write(folder.join(to), bytes).unwrap();
+    }
+    for (from, to, lost) in [
+        ("other.sparse", "damaged.sparse", "00000001.chunk"),
+        ("array.sparse", "damaged-array.sparse", "00000001.chunk"),
+        ("rows.bcolz", "damaged.bcolz", "price/data/__1.blp"),
+        ("values.bcolz", "damaged-array.bcolz", "data/__1.blp"),
+        ("rows.blsk", "damaged.blsk", "data/price/__1__.bin"),
+        ("values.blsk", "damaged-array.blsk", "data/__1__.bin"),
+    ] {
+        copy_folder(&folder.join(from), &folder.join(to)).unwrap();
+        fs::remove_file(folder.join(to).join(lost)).unwrap();
     }
 }
 

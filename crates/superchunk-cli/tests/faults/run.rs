@@ -23,6 +23,10 @@ const SIGTERM: i32 = 15;
 const ENDED_BY_SIGTERM: i32 = 128 + SIGTERM;
 /// The exit code for a new state whose durability is unknown.
 const DURABILITY_UNKNOWN: i32 = 8;
+/// The exit code for what the system refuses, such as writing to a full disk.
+const REFUSED_BY_SYSTEM: i32 = 5;
+/// The exit code of `salvage` for a new file that does not hold everything.
+const SALVAGED_IN_PART: i32 = 3;
 /// The bytes that a disk writes in one piece.
 const SECTOR: usize = 512;
 /// The faults of every call.
@@ -87,7 +91,8 @@ impl<'a> Case<'a> {
         let before = State::with_view(folder, container, peers).map_err(failed)?;
         let ended = inject::run(&mut command(folder, &line), folder, None);
         let ended = ended.map_err(|error| failed(error.to_string()))?;
-        if !ended.status.success() || ended.calls.is_empty() {
+        let success = success_of(&line);
+        if ended.status.code() != Some(success) || ended.calls.is_empty() {
             return Err(failed(format!("{} calls, {}", ended.calls.len(), ending(&ended))));
         }
         let after = State::with_view(folder, container, peers).map_err(failed)?;
@@ -138,7 +143,7 @@ impl<'a> Case<'a> {
     }
 
     fn judge(&self, folder: &Path, at: (usize, Fault), ended: &Ended) -> Result<(), String> {
-        let outcome = outcome(at, ended)?;
+        let outcome = outcome(&self.line, at, ended)?;
         let found = self.state_of(folder)?;
         let (old, new) = (&self.before.content, &self.after.content);
         match outcome {
@@ -279,7 +284,7 @@ pub(crate) fn each_path(
 }
 
 /// Returns what the exit status claims; an error if the program must not end like this.
-fn outcome((number, fault): (usize, Fault), ended: &Ended) -> Result<Outcome, String> {
+fn outcome(line: &str, (number, fault): (usize, Fault), ended: &Ended) -> Result<Outcome, String> {
     let kills = matches!(fault, Fault::KillBefore | Fault::KillInside);
     let is_signal = matches!(fault, Fault::Signal(_));
     let is_harmless = matches!(fault, Fault::Once(EINTR) | Fault::Short)
@@ -293,11 +298,20 @@ fn outcome((number, fault): (usize, Fault), ended: &Ended) -> Result<Outcome, St
     match (ended.status.code(), ended.status.signal()) {
         (None, Some(SIGKILL)) if kills && ended.injected => Ok(Outcome::Killed),
         (Some(ENDED_BY_SIGTERM), _) if is_signal => Ok(Outcome::Interrupted),
-        (Some(0), _) if !kills || !ended.injected => Ok(Outcome::Succeeded),
+        (Some(code), _) if code == success_of(line) && (!kills || !ended.injected) => {
+            Ok(Outcome::Succeeded)
+        }
         (Some(DURABILITY_UNKNOWN), _) if can_fail && sync_failed => Ok(Outcome::Succeeded),
-        (Some(1..=7), _) if can_fail => Ok(Outcome::Failed),
+        // What cannot be written is not taken for damage of the input.
+        (Some(REFUSED_BY_SYSTEM), _) if can_fail => Ok(Outcome::Failed),
+        (Some(1..=7), _) if can_fail && !line.starts_with("salvage") => Ok(Outcome::Failed),
         _ => Err("it must not end like this".to_owned()),
     }
+}
+
+/// The exit code of a command that succeeds: `salvage` reports that something is lost.
+fn success_of(line: &str) -> i32 {
+    if line.starts_with("salvage") && line.contains("damaged") { SALVAGED_IN_PART } else { 0 }
 }
 
 /// Returns whether the program has tried to remove a path, or something in it. A leftover is

@@ -187,7 +187,7 @@ impl Setup {
 }
 
 pub(super) fn read_attrs(home: &Home, root: &dyn Dir, limits: &Limits) -> Result<Attrs> {
-    let text = home.read(root, Attrs::FILE, limits.max_metadata)?;
+    let text = home.read(root, Attrs::FILE, limits.max_parsed())?;
     Attrs::parse(text.as_deref())
         .map_err(|error| error.within(format!("{}/{}", home.name(), Attrs::FILE)))
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::header::Header;
 use crate::chunk;
-use crate::container::{Entry, Integrity, SUFFIX};
+use crate::container::{Entry, Integrity, SUFFIX, Slot};
 use crate::error::{Error, Result};
 use crate::store::ReadAt;
 
@@ -32,6 +32,15 @@ pub(super) fn find(
 ) -> Map {
     let start = header.header_len;
     let region_end = start.saturating_add(header.cbytes);
+    // What an entry without sense stood for is somewhere between the chunks, and `salvage` may find it.
+    let is_lost = |(number, entry): (usize, &Entry)| match entry.slot(number) {
+        Ok(Slot::Stored(slot)) => slot >= header.cbytes,
+        Ok(Slot::Run(_)) => false,
+        Err(_) => true,
+    };
+    if entries.iter().enumerate().any(is_lost) {
+        return Map { holes: Vec::new(), live_end: region_end, shared: true };
+    }
     let mut starts: Vec<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
     starts.sort_unstable();
     let count = starts.len();

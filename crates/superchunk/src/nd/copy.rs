@@ -135,7 +135,9 @@ impl NdArray {
         options
     }
 
+    /// Takes over everything that `other` holds, within its limits.
     fn take_from(&mut self, other: &Self) -> Result<()> {
+        self.frame.set_limits(other.frame.limits());
         for name in other.frame.value_names() {
             self.frame.set_value_bytes(name, &other.frame.value_bytes(name)?)?;
         }

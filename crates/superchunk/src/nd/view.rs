@@ -135,6 +135,7 @@ impl View<'_> {
             .collect();
         let len = super::geometry::product(extent, self.geometry.item_size)
             .ok_or_else(|| Error::limit("more bytes than the memory can hold"))?;
+        self.frame.check_memory(len)?;
         let mut bytes = vec![0; len];
         let strides = super::geometry::strides(extent, self.geometry.item_size);
         self.read(&picks, &mut bytes, &strides)?;

@@ -125,7 +125,7 @@ pub(crate) fn read(
         let error = Error::truncated(format!("the metadata ends at byte {end} of {len}"));
         return Err(moved(error.at(FORMAT, "max_meta_size", 16)));
     }
-    limits.check_metadata("metadata", u64::from(header.len.max(header.stored_len)))?;
+    limits.check_parsed("metadata", u64::from(header.len.max(header.stored_len)))?;
     let mut payload = vec![0; usize::try_from(header.stored_len).unwrap_or(0)];
     store.read_exact_at(start + LEN as u64, &mut payload)?;
     let mut digest = vec![0; header.checksum.len()];
@@ -158,7 +158,7 @@ pub(crate) fn read_bare(
         ))
         .at("bloscpack", "meta_size", 24));
     }
-    limits.check_metadata("metadata", u64::from(size))?;
+    limits.check_parsed("metadata", u64::from(size))?;
     let mut text = vec![0; usize::try_from(size).unwrap_or(0)];
     store.read_exact_at(start, &mut text)?;
     parse_text(text)

@@ -82,6 +82,9 @@ impl SuperChunk {
     fn append_cut(&mut self, bytes: &[u8], size: usize) -> Result<()> {
         self.check_blocks(false)?;
         self.take_tail()?;
+        // A chunk that is longer than the limit could not be read again.
+        let grown = self.tail.bytes.len().saturating_add(bytes.len());
+        self.limits.check_decoded(grown.min(size))?;
         let missing = size - self.tail.bytes.len().min(size);
         let Some((filling, rest)) = bytes.split_at_checked(missing) else {
             self.grow_tail(bytes);

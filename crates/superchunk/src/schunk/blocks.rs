@@ -265,7 +265,7 @@ impl SuperChunk {
     /// The size of every chunk.
     fn fixed_size(&self) -> Result<usize> {
         match self.contents.chunk_size {
-            ChunkSize::Fixed(size) => Ok(size),
+            ChunkSize::Fixed(size) => self.limits.check_decoded(size).map(|()| size),
             _ => Err(Error::invalid("the chunks of this array have no size: it cannot be changed")),
         }
     }

@@ -146,7 +146,9 @@ impl SuperChunk {
         Ok(())
     }
 
+    /// Takes over everything that `other` holds, within its limits.
     fn take_from(&mut self, other: &Self, done: impl FnMut(usize)) -> Result<()> {
+        self.limits = other.limits;
         for layer in &other.contents.metalayers {
             if self.metalayer(&layer.name).is_none() {
                 self.set_metalayer(&layer.name, &layer.content)?;

@@ -265,6 +265,11 @@ impl SuperChunk {
         self.layout.remove_leftovers()
     }
 
+    /// What it may take.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Bounds what reading may take from now on.
     pub(crate) fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;

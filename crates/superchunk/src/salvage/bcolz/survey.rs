@@ -179,7 +179,7 @@ pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -
 pub(super) fn text(dir: &dyn Dir, file: &str, limits: &Limits) -> Result<String> {
     let store = dir.open(file)?;
     let len = store.len()?;
-    limits.check_metadata("file", len)?;
+    limits.check_parsed("file", len)?;
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
     store.read_exact_at(0, &mut bytes)?;
     String::from_utf8(bytes).map_err(|error| Error::corrupt("this is no text").because(error))

@@ -1,0 +1,60 @@
+//! How much memory a command may take, as `--limit-mem` says.
+
+use superchunk::{Error, Limits};
+
+use crate::failure::Outcome;
+
+/// The number of buffers, each as long as a chunk, that a command holds at most on one thread: the
+/// chunk as it is stored, decoded, between its filters, and all of that again for what is written.
+const BUFFERS: u64 = 8;
+
+/// The bytes that a value of MessagePack or JSON takes in memory, about.
+const VALUE_LEN: u64 = 32;
+
+/// The most bytes of a buffer; `None` leaves the limits of the library, 2 GiB a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory(Option<u64>);
+
+impl Memory {
+    /// At most this many bytes.
+    pub(crate) fn new(limit: Option<u64>) -> Self {
+        Self(limit.map(|limit| limit / BUFFERS))
+    }
+
+    /// The same for the library: a chunk, and metadata, fill one buffer each.
+    pub(crate) fn limits(self) -> Limits {
+        let limits = Limits::default();
+        let Some(most) = self.0 else { return limits };
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        limits.with_max_decoded(most.min(limits.max_decoded)).with_max_metadata(most)
+    }
+
+    /// The bytes to hold at once: this many, or fewer if the limit is lower.
+    pub(crate) fn at_most(self, wanted: u64) -> u64 {
+        self.0.map_or(wanted, |most| most.min(wanted))
+    }
+
+    /// The most bytes of a text that is taken apart: a byte or two become a value of 32 bytes.
+    pub(crate) fn text(self) -> usize {
+        usize::try_from(self.buffer() / VALUE_LEN).unwrap_or(usize::MAX)
+    }
+
+    /// Refuses to take apart texts, or other values, that have `len` bytes together.
+    pub(crate) fn check_text(self, name: &str, len: u64) -> Outcome {
+        self.check(name, len.saturating_mul(VALUE_LEN))
+    }
+
+    /// Refuses to hold `len` bytes of something at once if that is beyond the limit.
+    pub(crate) fn check(self, name: &str, len: u64) -> Outcome {
+        let most = self.buffer();
+        if len <= most {
+            return Ok(());
+        }
+        let words = format!("{len} bytes must be held at once, the limit is {most}");
+        Err(Error::limit(words).within(name).into())
+    }
+
+    fn buffer(self) -> u64 {
+        self.0.unwrap_or(Limits::default().max_decoded as u64)
+    }
+}
