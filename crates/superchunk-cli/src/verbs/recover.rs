@@ -1,14 +1,12 @@
 //! `recover`: what a killed command began is completed, what it left goes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use superchunk::detect;
 use superchunk::{Value, recover};
 
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::foreign;
 use crate::interrupt;
 use crate::output::{Document, path_value};
 
@@ -23,16 +21,13 @@ completes it. bcolz itself does neither. What a running command works on is not 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RecoverArgs {
-    /// The frame, Bloscpack file, array or table
+    /// The frame, Bloscpack file, array or table, or another output of a command
     path: PathBuf,
 }
 
 pub(crate) fn run(args: &RecoverArgs, context: &Context) -> Outcome {
     interrupt::hold();
     let done = recover::path(&args.path, &context.open_options())?;
-    if done.removed.is_empty() && !done.completed {
-        refuse_other(&args.path)?;
-    }
     if context.json() {
         let removed = done.removed.iter().map(|path| path_value(path));
         return Document::new("recover")
@@ -48,15 +43,4 @@ pub(crate) fn run(args: &RecoverArgs, context: &Context) -> Outcome {
     let (path, count) = (args.path.display(), done.removed.len());
     context.tell(&format!("{path}: {completed}, {count} leftovers removed"));
     Ok(())
-}
-
-/// Refuses a file that no command of ours changes in its place, and that has nothing left beside it.
-fn refuse_other(path: &Path) -> Outcome {
-    match detect::path(path) {
-        Ok(detected) if foreign::is_other(path, &detected) => {
-            let (name, wanted) = (path.display().to_string(), "something that can be recovered");
-            Err(foreign::refuse(&name, path, &detected, wanted))
-        }
-        _ => Ok(()),
-    }
 }

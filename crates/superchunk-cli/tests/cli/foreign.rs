@@ -63,9 +63,9 @@ fn plain_bytes_are_no_container() {
 #[test]
 fn what_is_known_by_its_start_is_named_by_every_command() {
     let shell = folder();
-    for (name, _, reason, help) in &FILES[1..] {
-        // No frame was begun here, and nothing is left.
-        is_refused(&shell, &format!("recover {name}"), reason, help);
+    for (name, ..) in &FILES[1..] {
+        // A killed command may have left something beside any output: this is complete.
+        shell.run(&format!("recover {name} -q")).is("", "", 0);
     }
     for (name, _, reason, help) in &FILES[2..] {
         is_refused(&shell, &format!("convert {name} out.bcolz"), reason, help);
@@ -80,9 +80,7 @@ fn what_is_known_by_its_start_is_named_by_every_command() {
         is_refused(&shell, line, "as NumPy files do", help);
     }
     let help = "`superchunk pack a.npy -o OUT.b2nd`";
-    for line in ["salvage a.npy -o out", "recover a.npy"] {
-        is_refused(&shell, line, "as NumPy files do", help);
-    }
+    is_refused(&shell, "salvage a.npy -o out", "as NumPy files do", help);
     let help = "`superchunk unpack f.b2frame --dtype '<f8' -o OUT.npy`";
     is_refused(&shell, "convert f.b2frame out.bcolz", "its items have no type", help);
     shell.write("noise", &[0, 159, 146, 150]);

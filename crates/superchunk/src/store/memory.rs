@@ -99,6 +99,10 @@ impl WriteAt for Memory {
     fn lock(&self) -> Result<()> {
         self.claim.take()
     }
+
+    fn unlock(&self) {
+        self.claim.release();
+    }
 }
 
 /// A folder of stores in memory.
@@ -249,6 +253,12 @@ impl Claim {
         self.mine.store(true, Ordering::Release);
         Ok(())
     }
+
+    fn release(&self) {
+        if self.mine.swap(false, Ordering::AcqRel) {
+            self.taken.store(false, Ordering::Release);
+        }
+    }
 }
 
 impl Clone for Claim {
@@ -259,9 +269,7 @@ impl Clone for Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if *self.mine.get_mut() {
-            self.taken.store(false, Ordering::Release);
-        }
+        self.release();
     }
 }
 
