@@ -29,14 +29,14 @@ impl Rows {
         match &self.kept {
             Kept::Table(table) => {
                 let options = table.arrays().into_iter().map(|(name, array)| {
-                    let options = array_options(array, &encoding(&name), context)?;
+                    let options = array_options(&name, array, &encoding(&name), context)?;
                     Ok((name, options))
                 });
                 let options: HashMap<String, ArrayOptions> = options.collect::<Outcome<_>>()?;
                 table.copy_to(path, |name| options.get(name).cloned(), done)?;
             }
             Kept::Array(array) => {
-                let options = array_options(array, &encoding(VALUES), context)?;
+                let options = array_options(&self.name, array, &encoding(VALUES), context)?;
                 array.copy_to(path, &options, done)?;
             }
             Kept::BlskTable(table) => {
@@ -93,24 +93,32 @@ impl Rows {
         let widest = all.columns().iter().map(|column| column.row_size()).max();
         let encoding = encoding(first);
         let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
-        let options = base.with_compress(chosen.compress);
-        Ok(match encoding.chunk_size {
-            Some(size) => options.with_chunk_rows((size / widest.unwrap_or(1).max(1)).max(1)),
-            None => options,
-        })
+        let widest = widest.unwrap_or(1).max(1);
+        let mut options = base.with_compress(chosen.compress);
+        if let Some(size) = encoding.chunk_size {
+            options = options.with_chunk_rows((size / widest).max(1));
+        }
+        // A chunk is compressed when all of it is there.
+        let rows = (options.chunk_rows.unwrap_or(0) as u64).min(self.rows());
+        context.memory().check(&self.name, rows.saturating_mul(widest as u64))?;
+        Ok(options)
     }
 }
 
 fn array_options(
+    name: &str,
     array: &Array,
     encoding: &EncodingArgs,
     context: &Context,
 ) -> Outcome<ArrayOptions> {
     let base = array.options();
     let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
-    let options = base.with_compress(chosen.compress);
-    Ok(match encoding.chunk_size {
-        Some(size) => options.with_chunk_len((size / array.row_size().max(1)).max(1) as u64),
-        None => options,
-    })
+    let mut options = base.with_compress(chosen.compress);
+    if let Some(size) = encoding.chunk_size {
+        options = options.with_chunk_len((size / array.row_size().max(1)).max(1) as u64);
+    }
+    // A chunk is compressed when all of it is there.
+    let rows = options.chunk_len.unwrap_or(0).min(array.len());
+    context.memory().check(name, rows.saturating_mul(array.row_size() as u64))?;
+    Ok(options)
 }
