@@ -26,8 +26,9 @@ cargo xtask <command>
   test             everything that must pass: peers, format, lints, tests, documents, dependencies,
                    and that it compiles for the web, Windows and macOS
   setup            only install the peers (real Blosc libraries) under target/venv
-  crash [--full]   the search for moments at which a power cut hurts, then the tests `faults` and
-                   `races` of the program; --full looks at a million images and races 1000 rounds
+  crash [--full]   the search for moments at which a power cut hurts, then the tests `faults`, `races`
+                   and `limits` of the program; --full looks at a million images, races 1000 rounds
+                   and runs every command line on every file of `limits`
   flaky [options]  repeat the tests that lock, fork, kill or talk to peers while other work keeps
                    all cores busy: --times N for each program (50), --only NAME for one program, may
                    be repeated; saves the output of failed runs as target/flaky/PROGRAM-RUN.txt;

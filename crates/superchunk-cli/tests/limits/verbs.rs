@@ -75,7 +75,7 @@ const VERBS: [(&str, &[&str]); 17] = [
     ("tune", &["tune {} --sample 16K --apply out.b2frame"]),
 ];
 
-/// Set for every line on every file.
+/// `cargo xtask crash --full` sets it: then every line meets every file.
 const ALL: &str = "SUPERCHUNK_CRASH_FULL";
 
 /// The verbs that read no file of a user, and `blpk`, whose verbs have no limits.
