@@ -316,7 +316,8 @@ impl<'a> Decoding<'a> {
         Self { input, len: 0 }
     }
 
-    /// One more; refuses it beyond the limit of memory. What is no MessagePack is bytes.
+    /// Decodes one more value, and refuses it beyond the limit of memory. Bytes that are not valid
+    /// MessagePack stay bytes.
     pub(crate) fn value(&mut self, bytes: &[u8]) -> Outcome<Value> {
         self.len += bytes.len() as u64;
         self.input.memory.check_text(&self.input.name, self.len)?;

@@ -322,8 +322,8 @@ impl<'a, W: Write> RowPrinter<'a, W> {
     }
 }
 
-/// Makes the widest columns narrower until a line has at most `limit` characters. Those of numbers stay:
-/// digits that are cut off make another number.
+/// Makes the widest columns narrower until a line has at most `limit` characters. Columns of numbers
+/// keep their widths: digits that are cut off make another number.
 fn narrow(widths: &mut [usize], numbers: &[bool], limit: usize) {
     let gaps = GAP.len() * widths.len().saturating_sub(1);
     let fits = |most: usize| {

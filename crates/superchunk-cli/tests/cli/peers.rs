@@ -72,7 +72,8 @@ fn arrays_are_equal_in_numpy() {
     }
 }
 
-/// Why the filter delta comes with a warning. If this fails with a newer python-blosc2, the bug is gone.
+/// Why the filter delta comes with a warning. If this fails with a newer python-blosc2, the bug is
+/// gone.
 #[test]
 fn the_peer_misreads_items_after_the_filter_delta() {
     let shell = Shell::new();

@@ -115,8 +115,8 @@ fn short(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
 }
 
-/// The same for 16 bits: the fewest digits that are closer to it than to its neighbours. Halfway between
-/// two values, digits read back as the one whose last bit is 0.
+/// Prints 16 bits with the fewest digits that are closer to this value than to its neighbours.
+/// Digits halfway between two values read back as the one whose last bit is 0.
 fn short_half(bits: u16) -> String {
     let exact = f64::from(half(bits));
     if !exact.is_finite() {
