@@ -1,10 +1,10 @@
 //! `cargo xtask test`: every check, in the order in which failures are cheapest to find.
 
-use std::ffi::OsString;
-use std::process::Command;
+use std::time::{Duration, Instant};
 
-use crate::step::{Outcome, cargo, output, run, say, step};
-use crate::{dependencies, fuzz, kernels, loom, peers};
+use crate::needs::{Need, provide};
+use crate::step::{Outcome, cargo, run, say, step};
+use crate::{debian, dependencies, fuzz, hosts, kernels, loom, peers};
 
 /// The two crates that users build without default features, too.
 const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
@@ -12,23 +12,94 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// The targets that are compiled for, but never run: Windows and macOS.
 const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
-/// Runs everything; the first failing step ends it.
-pub(crate) fn test() -> Outcome {
-    let start = std::time::Instant::now();
-    let peers = step("setup", peers::setup)?;
-    step("fmt", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    step("clippy", clippy)?;
-    step("dependencies", dependencies::check)?;
-    step("tests", || tests(&peers))?;
-    step("lesser kernels", kernels::lesser)?;
-    step("loom", loom::loom)?;
-    step("docs", docs)?;
-    step("wasm", wasm)?;
-    step("other systems", other_systems)?;
-    step("neon", kernels::neon_compiles)?;
-    step("fuzz", || fuzz::smoke(&peers))?;
+/// The features of all builds of the tests, so that each crate is compiled only once: the views of the
+/// crate `ndarray`, and the variable that lets `lesser kernels` choose instructions.
+pub(crate) const TEST_FEATURES: [&str; 2] =
+    ["--features", "superchunk/ndarray,superchunk-kernels/__internal-test"];
+
+/// A check that can be run alone.
+struct Check {
+    name: &'static str,
+    needs: fn() -> Vec<Need>,
+    run: fn() -> Outcome,
+}
+
+static CHECKS: [Check; 12] = [
+    Check { name: "format", needs: Vec::new, run: format },
+    Check { name: "clippy", needs: Vec::new, run: clippy },
+    Check { name: "dependencies", needs: Vec::new, run: dependencies::check },
+    Check { name: "tests", needs: needs_of_tests, run: tests },
+    Check { name: "lesser-kernels", needs: Vec::new, run: kernels::lesser },
+    Check { name: "loom", needs: Vec::new, run: loom::loom },
+    Check { name: "docs", needs: Vec::new, run: docs },
+    Check { name: "web", needs: || vec![Need::Target(WASM)], run: web },
+    Check {
+        name: "other-systems",
+        needs: || OTHER_SYSTEMS.map(Need::Target).into(),
+        run: other_systems,
+    },
+    Check { name: "neon", needs: Vec::new, run: kernels::neon_compiles },
+    Check { name: "fuzz", needs: fuzz::needs, run: fuzz::smoke },
+    Check { name: "hosts", needs: Vec::new, run: hosts::test },
+];
+
+/// Runs all checks, or those that the options name; the first that fails ends it.
+pub(crate) fn test(options: &[String]) -> Outcome {
+    let Options { checks, may_install } = Options::parse(options)?;
+    let start = Instant::now();
+    let needs: Vec<Need> = checks.iter().flat_map(|check| (check.needs)()).collect();
+    step("setup", || provide(&needs, may_install))?;
+    let mut times = vec![("setup", start.elapsed())];
+    for check in checks {
+        let start = Instant::now();
+        step(check.name, check.run)?;
+        times.push((check.name, start.elapsed()));
+    }
+    say(&table(&times));
     say(&format!("== all passed, {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
+}
+
+fn table(times: &[(&str, Duration)]) -> String {
+    let row = |(name, time): &(&str, Duration)| format!("{name:16}{:7.1} s", time.as_secs_f64());
+    times.iter().map(row).collect::<Vec<_>>().join("\n")
+}
+
+struct Options {
+    checks: Vec<&'static Check>,
+    may_install: bool,
+}
+
+impl Options {
+    fn parse(options: &[String]) -> Outcome<Self> {
+        let mut parsed = Self { checks: Vec::new(), may_install: true };
+        let mut words = options.iter();
+        while let Some(option) = words.next() {
+            match option.as_str() {
+                "--no-install" => parsed.may_install = false,
+                "--only" => {
+                    let name = words.next().ok_or("--only requires the name of a check")?;
+                    parsed.checks.push(check_called(name)?);
+                }
+                _ => return Err(format!("expected --only NAME or --no-install, got '{option}'")),
+            }
+        }
+        if parsed.checks.is_empty() {
+            parsed.checks = CHECKS.iter().collect();
+        }
+        Ok(parsed)
+    }
+}
+
+fn check_called(name: &str) -> Outcome<&'static Check> {
+    CHECKS.iter().find(|check| check.name == name).ok_or_else(|| {
+        let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+        format!("--only: expected one of {}, got '{name}'", names.join(", "))
+    })
+}
+
+fn format() -> Outcome {
+    run(&mut cargo(&["fmt", "--all", "--check"]))
 }
 
 fn clippy() -> Outcome {
@@ -38,13 +109,15 @@ fn clippy() -> Outcome {
     run(cargo(&["clippy", "--no-default-features"]).args(CORE).args(deny))
 }
 
-/// Unit, integration and document tests, with the peers made known. Default features are all features
-/// but those that only benches need, whose dependencies nobody else needs, and `ndarray`.
-fn tests(peers: &[(&str, OsString)]) -> Outcome {
-    let peers = || peers.iter().map(|(name, value)| (name, value));
-    run(cargo(&["test", "--workspace"]).envs(peers()))?;
-    let views = ["test", "-p", "superchunk", "--features", "ndarray", "--test", "nd"];
-    run(cargo(&views).envs(peers()))
+fn needs_of_tests() -> Vec<Need> {
+    let mut needs = peers::needs();
+    needs.extend([Need::Package(&debian::JQ), Need::Package(&debian::MAN)]);
+    needs
+}
+
+/// Unit, integration and document tests.
+fn tests() -> Outcome {
+    run(cargo(&["test", "--workspace"]).args(TEST_FEATURES).envs(peers::variables()))
 }
 
 fn docs() -> Outcome {
@@ -53,8 +126,7 @@ fn docs() -> Outcome {
 }
 
 /// The library builds for the web; the kernels also with the vector instructions there.
-fn wasm() -> Outcome {
-    add_target(WASM)?;
+fn web() -> Outcome {
     let build = ["build", "--profile", "unoptimised", "--target", WASM];
     run(cargo(&build).args(["-p", "superchunk"]))?;
     let mut kernels = cargo(&build);
@@ -68,20 +140,36 @@ fn wasm() -> Outcome {
 /// the linker and the system libraries of the target.
 fn other_systems() -> Outcome {
     for target in OTHER_SYSTEMS {
-        add_target(target)?;
         let mut check = cargo(&["check", "--profile", "unoptimised", "--target", target]);
         run(check.args(["-p", "superchunk", "-p", "superchunk-cli"]))?;
     }
     Ok(())
 }
 
-/// Installs the standard library of a target. Without rustup, the one that the compiler already has
-/// is used; if it has none, the build that follows fails and names the target.
-pub(crate) fn add_target(target: &str) -> Outcome {
-    let installed = Command::new("rustup").args(["target", "add", target]).status();
-    if !installed.is_ok_and(|status| status.success()) {
-        let libraries = output(Command::new("rustc").args(["--print", "sysroot"]))?;
-        say(&format!("rustup cannot add {target}; using that of {}", libraries.trim()));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Outcome<Options> {
+        Options::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
-    Ok(())
+
+    #[test]
+    fn checks_are_chosen_by_name() {
+        let all = parse(&[]).unwrap();
+        assert!(all.checks.len() == CHECKS.len() && all.may_install);
+        let two = parse(&["--only", "fuzz", "--no-install", "--only", "docs"]).unwrap();
+        let names: Vec<&str> = two.checks.iter().map(|check| check.name).collect();
+        assert_eq!(names, ["fuzz", "docs"]);
+        assert!(!two.may_install);
+    }
+
+    #[test]
+    fn other_options_are_refused_with_the_names_of_all_checks() {
+        for words in [&["--only"][..], &["--only", "x"], &["--x"]] {
+            assert!(parse(words).is_err(), "{words:?}");
+        }
+        let refusal = parse(&["--only", "x"]).err().unwrap();
+        assert!(refusal.contains("format") && refusal.contains("hosts"), "{refusal}");
+    }
 }

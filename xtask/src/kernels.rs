@@ -1,14 +1,14 @@
 //! The library with each of its kernels: `cargo xtask kernels` forces instruction sets, `neon` runs on an
 //! emulated processor, `miri` and `asan` watch every access to memory.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::check::TEST_FEATURES;
+use crate::needs::has_target;
 use crate::peers;
-use crate::step::{Outcome, cargo, output, run, say, step};
+use crate::step::{Outcome, cargo, run, say, step};
 
-/// What lets a test program hear [`FORCE`].
-const LISTEN: [&str; 2] = ["--features", "superchunk-kernels/__internal-test"];
+/// The variable that chooses an instruction set in builds with [`TEST_FEATURES`].
 const FORCE: &str = "SUPERCHUNK_CPU";
 const AARCH64: &str = "aarch64-unknown-linux-gnu";
 const NEON_FOLDER: [&str; 2] = ["--target-dir", "target/aarch64"];
@@ -19,8 +19,7 @@ pub(crate) fn kernels() -> Outcome {
     let peers = step("setup", peers::setup)?;
     for isa in ["scalar", "sse2", "avx2", "avx512"] {
         let mut command = cargo(&["test", "-p", "superchunk-kernels", "-p", "superchunk"]);
-        command.args(LISTEN).env(FORCE, isa);
-        command.envs(peers.iter().map(|(name, value)| (name, value)));
+        command.args(TEST_FEATURES).env(FORCE, isa).envs(peers.iter().cloned());
         step(&format!("every test with {isa}"), || run(&mut command))?;
     }
     Ok(())
@@ -29,23 +28,16 @@ pub(crate) fn kernels() -> Outcome {
 /// The tests that a wrong kernel is most likely to fail, with the sets that a machine with AVX-512 would
 /// not choose by itself.
 pub(crate) fn lesser() -> Outcome {
-    let chosen = ["roundtrip", "partial", "golden", "corruption"];
-    for isa in ["scalar", "sse2", "avx2"] {
-        let features = ["--features", "pool,__internal-test"];
-        let mut command = cargo(&["test", "-p", "superchunk-kernels", "--lib"]);
-        run(command.args(["--test", "memory"]).args(features).env(FORCE, isa))?;
-        let mut command = cargo(&["test", "-p", "superchunk"]);
-        command.args(LISTEN).env(FORCE, isa);
-        run(command.args(chosen.iter().flat_map(|test| ["--test", test])))?;
-    }
-    Ok(())
+    // The whole workspace selects the same features as the check `tests`: nothing is built twice.
+    let chosen = ["test", "--workspace", "--lib", "--test", "memory", "--test", "chunks"];
+    ["scalar", "sse2", "avx2"].iter().try_for_each(|isa| {
+        run(cargo(&chosen).args(TEST_FEATURES).env(FORCE, isa).envs(peers::variables()))
+    })
 }
 
 /// The kernels checked for `aarch64`, where the compiler has what that takes.
 pub(crate) fn neon_compiles() -> Outcome {
-    let library =
-        output(Command::new("rustc").args(["--print", "target-libdir", "--target", AARCH64]))?;
-    if !Path::new(library.trim()).exists() {
+    if !has_target(AARCH64) {
         say(&format!("the standard library of {AARCH64} is not installed: NEON was not compiled"));
         return Ok(());
     }
@@ -99,7 +91,7 @@ pub(crate) fn asan() -> Outcome {
     // than there can be.
     command.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1");
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
-    command.envs(peers.iter().map(|(name, value)| (name, value)));
+    command.envs(peers);
     step("asan", || run(&mut command))
 }
 

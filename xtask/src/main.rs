@@ -10,9 +10,12 @@ mod debian;
 mod dependencies;
 mod flaky;
 mod fuzz;
+mod hosts;
+mod interop;
 mod kernels;
 mod loom;
 mod narrow;
+mod needs;
 mod peers;
 mod step;
 
@@ -23,9 +26,14 @@ use step::{Outcome, say};
 const HELP: &str = "\
 cargo xtask <command>
 
-  test             everything that must pass: peers, format, lints, tests, documents, dependencies,
-                   and that it compiles for the web, Windows and macOS
+  test [options]   everything that must pass: format, lints, dependencies, tests, documents, a short
+                   search for bad inputs, that it compiles for the web, Windows and macOS, and the
+                   hosts; prints what will be installed before it installs it, and the time of each check
+                   --only NAME     run only this check, may be repeated; a wrong name lists them
+                   --no-install    fail with a list of what is missing instead of installing it
   setup            only install the peers (real Blosc libraries) under target/venv
+  interop          the tests with the real Blosc libraries with every combination of options, of which
+                   `test` tries every pair or triple: about a quarter of an hour
   crash [--full]   the search for moments at which a power cut hurts, then the tests `faults`, `races`
                    and `limits` of the program; --full looks at a million images, races 1000 rounds
                    and runs every command line on every file of `limits`
@@ -40,7 +48,7 @@ cargo xtask <command>
   loom             the thread pool, the lock file and readers that follow a writer under every order of events that a
                    few preemptions allow
   fuzz [options]   search for bad inputs: --minutes N for each target (10), --target NAME, --input FILE;
-                   or --smoke: a minute of each, always the same, as in `test`
+                   or --smoke: a quarter of a minute of each, always the same, as in `test`
   bench [options]  compare with the peers in a release build; `bench --help` tells the options
   counts [--save]  count the instructions of a dozen cases (needs valgrind) and compare with those saved
   help             this text
@@ -53,8 +61,9 @@ Environment
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
-        Some((command, [])) if command == "test" => check::test(),
+        Some((command, options)) if command == "test" => check::test(options),
         Some((command, [])) if command == "setup" => peers::setup().map(drop),
+        Some((command, [])) if command == "interop" => interop::interop(),
         Some((command, [])) if command == "kernels" => kernels::kernels(),
         Some((command, [])) if command == "neon" => kernels::neon(),
         Some((command, [])) if command == "miri" => kernels::miri(),

@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::step::{Outcome, root, run, say};
+use crate::needs::{Need, provide};
+use crate::step::{Outcome, root, run};
 
-/// One environment: its folder, the variable that tells tests where it is, and what it holds.
-struct Environment {
+/// One environment: its folder, the variable that names its interpreter to tests, and what it holds.
+pub(crate) struct Environment {
     folder: &'static str,
     variable: &'static str,
     packages: &'static [&'static str],
@@ -19,7 +20,7 @@ struct Environment {
     sources: &'static [&'static str],
 }
 
-const ENVIRONMENTS: [Environment; 3] = [
+static ENVIRONMENTS: [Environment; 3] = [
     Environment {
         folder: "blosc2",
         variable: "SUPERCHUNK_PEER_PYTHON",
@@ -48,52 +49,82 @@ const ENVIRONMENTS: [Environment; 3] = [
 ];
 
 /// What other formats are measured with; no test needs it.
-const BENCH: Environment = Environment {
+static BENCH: Environment = Environment {
     folder: "bench",
     variable: "SUPERCHUNK_BENCH_PYTHON",
     packages: &["pyarrow==21.0.0"],
     sources: &[],
 };
 
-/// Makes the environment of the benches of other formats; returns the variable that tells of it.
+/// The variables that name the interpreters of the environments to tests.
+pub(crate) type Variables = Vec<(&'static str, OsString)>;
+
+/// Makes the environment of the benches of other formats; returns the variable that names its interpreter.
 pub(crate) fn setup_bench() -> Outcome<(&'static str, OsString)> {
-    Ok((BENCH.variable, install(&BENCH)?.into()))
+    provide(&[Need::Peers(&BENCH)], true)?;
+    Ok(BENCH.named())
 }
 
-/// Makes every environment that is missing or outdated; returns the variables that tell of them.
-pub(crate) fn setup() -> Outcome<Vec<(&'static str, OsString)>> {
-    ENVIRONMENTS.iter().map(|env| Ok((env.variable, install(env)?.into()))).collect()
+/// Makes every environment that is missing or outdated; returns the variables that name their
+/// interpreters.
+pub(crate) fn setup() -> Outcome<Variables> {
+    provide(&needs(), true)?;
+    Ok(variables())
+}
+
+/// Returns all environments that tests need.
+pub(crate) fn needs() -> Vec<Need> {
+    ENVIRONMENTS.iter().map(Need::Peers).collect()
+}
+
+/// Returns the variables for tests, whether the environments are installed or not.
+pub(crate) fn variables() -> Variables {
+    ENVIRONMENTS.iter().map(Environment::named).collect()
 }
 
 /// Where the environment of today's libraries is.
 pub(crate) fn folder() -> PathBuf {
-    root().join("target/venv/blosc2")
+    ENVIRONMENTS[0].path()
 }
 
-fn install(environment: &Environment) -> Outcome<PathBuf> {
-    let folder = root().join("target/venv").join(environment.folder);
-    let marker = folder.join("installed.txt");
-    let place = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
-    let python = folder.join(place);
-    let wanted = environment.packages.join("\n");
-    if python.exists() && fs::read_to_string(&marker).is_ok_and(|found| found == wanted) {
-        return Ok(python);
+impl Environment {
+    pub(crate) fn describe(&self) -> String {
+        format!("target/venv/{}: {}, by pip", self.folder, self.packages.join(" "))
     }
-    say(&format!(
-        "installing {} in target/venv/{}",
-        environment.packages.join(" "),
-        environment.folder
-    ));
-    let interpreter = interpreter()?;
-    run(Command::new(interpreter).args(["-m", "venv", "--clear"]).arg(&folder))?;
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--quiet", "--only-binary", ":all:"]);
-    if !environment.sources.is_empty() {
-        pip.args(["--no-binary", &environment.sources.join(",")]);
+
+    pub(crate) fn is_installed(&self) -> bool {
+        let found = fs::read_to_string(self.marker());
+        self.python().exists() && found.is_ok_and(|found| found == self.packages.join("\n"))
     }
-    run(pip.args(environment.packages))?;
-    write(&marker, &wanted)?;
-    Ok(python)
+
+    pub(crate) fn install(&self) -> Outcome {
+        let interpreter = interpreter()?;
+        run(Command::new(interpreter).args(["-m", "venv", "--clear"]).arg(self.path()))?;
+        let mut pip = Command::new(self.python());
+        pip.args(["-m", "pip", "install", "--quiet", "--only-binary", ":all:"]);
+        if !self.sources.is_empty() {
+            pip.args(["--no-binary", &self.sources.join(",")]);
+        }
+        run(pip.args(self.packages))?;
+        write(&self.marker(), &self.packages.join("\n"))
+    }
+
+    fn named(&self) -> (&'static str, OsString) {
+        (self.variable, self.python().into())
+    }
+
+    fn path(&self) -> PathBuf {
+        root().join("target/venv").join(self.folder)
+    }
+
+    fn python(&self) -> PathBuf {
+        self.path().join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+    }
+
+    /// The file that lists what was installed.
+    fn marker(&self) -> PathBuf {
+        self.path().join("installed.txt")
+    }
 }
 
 /// The interpreter to build environments with; the pinned wheels exist for Python 3.11.

@@ -14,6 +14,7 @@
 //! - [`model`]: random changes of a super-chunk, beside a plain list of vectors;
 //! - [`crash`]: a simulated disk that is cut off at any moment;
 //! - [`corrupt`]: every truncation and mutation of a buffer;
+//! - [`covering`]: fewer combinations of options that still hold every pair;
 //! - [`entry_widths`]: frames whose index has entries of another width;
 //! - [`trees`]: folders as lists of files, and random damages of them;
 //! - [`alloc`]: how much memory a call takes at most;
@@ -24,6 +25,7 @@
 
 pub mod alloc;
 pub mod corrupt;
+pub mod covering;
 pub mod crash;
 pub mod datasets;
 pub mod entry_widths;

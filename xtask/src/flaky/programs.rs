@@ -3,37 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::check::TEST_FEATURES;
 use crate::step::{Outcome, cargo, output};
 
 /// The packages, each with its test programs that mainly lock files, fork, kill processes or talk
 /// to peers: their results may depend on how the operating system schedules threads and processes.
-/// Programs that do so in only a few of their tests, as `bcolz` and `salvage_pack` do, are left out
-/// to bound the time of a call.
+/// Programs that do so in only a few of their tests, as `legacy` and `damage` do, are left out to
+/// bound the time of a call.
 ///
 /// `loom_follow` is left out, too: loom itself tries every order of events, and the program is
 /// empty unless it is compiled for loom (`cargo xtask loom`).
 const PROGRAMS: [(&str, &[&str]); 2] = [
-    (
-        "superchunk",
-        &[
-            "fork",
-            "hammer",
-            "opens",
-            "crash",
-            "interop",
-            "frame_interop",
-            "frame_sharing",
-            "nd_interop",
-            "nd_sharing",
-            "objects_interop",
-            "pack_interop",
-            "bcolz_interop",
-            "table_interop",
-            "pack_crash",
-            "bcolz_crash",
-            "blsk_crash",
-        ],
-    ),
+    ("superchunk", &["processes", "opens", "crash", "interop", "frames"]),
     ("superchunk-cli", &["cli", "races", "faults"]),
 ];
 
@@ -65,6 +46,7 @@ pub(super) fn all() -> Vec<TestProgram> {
 pub(super) fn build(programs: &[TestProgram]) -> Outcome<Vec<BuiltProgram>> {
     // The whole workspace selects the same features as `cargo xtask test`: nothing is built twice.
     let mut command = cargo(&["test", "--workspace", "--no-run"]);
+    command.args(TEST_FEATURES);
     // Messages of the compiler still go to the terminal; only cargo's own are JSON.
     command.arg("--message-format=json-render-diagnostics");
     command.args(programs.iter().flat_map(|program| ["--test", program.name]));

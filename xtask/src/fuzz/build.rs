@@ -6,9 +6,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::debian;
+use crate::check::TEST_FEATURES;
 use crate::step::{Outcome, cargo, output, root, run};
 
 /// What libFuzzer needs to be told by a program: which edges were taken, and what was compared with what.
@@ -38,7 +38,6 @@ pub(super) fn program(target: &str) -> Outcome<PathBuf> {
 ///
 /// Sanitizers are for nightly compilers; a stable one that is told to allow what only they allow does as well.
 pub(super) fn targets() -> Outcome {
-    have_cpp()?;
     // A build that names its machine keeps the flags from build scripts.
     let mut build = cargo(&["build", "--release", "--target", &machine()?]);
     build.args(["--manifest-path", "fuzz/Cargo.toml", "--target-dir"]).arg(folder().join("build"));
@@ -49,7 +48,8 @@ pub(super) fn targets() -> Outcome {
 pub(super) fn seeds() -> Outcome {
     clear(&folder().join("seeds"))?;
     // As part of the workspace, whose tests need nearly all that it needs: alone it would be built with other features.
-    run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "seeds"]))?;
+    let build = ["build", "--quiet", "--workspace", "--bin", "seeds"];
+    run(cargo(&build).args(TEST_FEATURES))?;
     let this = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
     let beside = this.with_file_name(format!("seeds{}", std::env::consts::EXE_SUFFIX));
     run(Command::new(beside).arg(folder().join("seeds")).current_dir(root()))
@@ -70,12 +70,4 @@ pub(super) fn clear(folder: &Path) -> Outcome {
         }
         _ => Ok(()),
     }
-}
-
-/// libFuzzer is written in C++.
-fn have_cpp() -> Outcome {
-    debian::need("g++", "which libFuzzer is compiled with", || {
-        let asked = Command::new("g++").arg("--version").stdout(Stdio::null()).status();
-        asked.is_ok_and(|status| status.success())
-    })
 }

@@ -8,28 +8,33 @@ mod build;
 mod search;
 mod wishes;
 
-use std::ffi::OsString;
-
-use crate::peers;
+use crate::needs::{Need, provide};
 use crate::step::{Outcome, step};
+use crate::{debian, peers};
 use wishes::Wishes;
-
-/// The variables that tell where the peers are.
-type Peers = [(&'static str, OsString)];
 
 /// Searches as long as the options say, or runs one input.
 pub(crate) fn fuzz(options: &[String]) -> Outcome {
     let wishes = Wishes::parse(options)?;
-    let peers = step("setup", peers::setup)?;
-    all(&wishes, &peers)
+    step("setup", || provide(&needs(), true))?;
+    all(&wishes)
 }
 
-/// A minute of every target, as part of `cargo xtask test`: always from the seeds and with the same random numbers.
-pub(crate) fn smoke(peers: &Peers) -> Outcome {
-    all(&Wishes::smoke(), peers)
+/// Returns what the targets are built with, and the peers that they ask.
+pub(crate) fn needs() -> Vec<Need> {
+    let mut needs = peers::needs();
+    needs.push(Need::Package(&debian::GPP));
+    needs
 }
 
-fn all(wishes: &Wishes, peers: &Peers) -> Outcome {
+/// A short run of every target, as part of `cargo xtask test`: always from the seeds and with the same
+/// random numbers.
+pub(crate) fn smoke() -> Outcome {
+    all(&Wishes::smoke())
+}
+
+fn all(wishes: &Wishes) -> Outcome {
+    let peers = &peers::variables();
     step("fuzz: build", build::targets)?;
     step("fuzz: seeds", build::seeds)?;
     match &wishes.input {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use super::Peers;
 use super::build::{clear, folder, program};
 use super::wishes::Wishes;
+use crate::peers::Variables;
 use crate::step::{Outcome, root, run, say};
 
 /// How many targets run at a time.
@@ -22,7 +22,7 @@ const BOUNDS: [&str; 4] =
 const LINES_TOLD: usize = 40;
 
 /// Runs all targets; the first that finds something ends the search.
-pub(super) fn search(wishes: &Wishes, peers: &Peers) -> Outcome {
+pub(super) fn search(wishes: &Wishes, peers: &Variables) -> Outcome {
     let waiting = Mutex::new(wishes.targets.iter().rev().copied().collect::<Vec<_>>());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let work = || {
@@ -47,12 +47,12 @@ pub(super) fn search(wishes: &Wishes, peers: &Peers) -> Outcome {
 }
 
 /// Runs a target on one input, in sight of the user.
-pub(super) fn one_input(targets: &[&str], input: &Path, peers: &Peers) -> Outcome {
+pub(super) fn one_input(targets: &[&str], input: &Path, peers: &Variables) -> Outcome {
     let target = targets.first().copied().unwrap_or_default();
     run(fuzzer(target, peers)?.arg(input))
 }
 
-fn one_target(target: &str, wishes: &Wishes, peers: &Peers) -> Outcome {
+fn one_target(target: &str, wishes: &Wishes, peers: &Variables) -> Outcome {
     let log = place("logs")?.join(target);
     let out = File::create(&log).map_err(|e| format!("cannot write {}: {e}", log.display()))?;
     let findings = place("findings")?.join(format!("{target}-"));
@@ -80,7 +80,7 @@ fn one_target(target: &str, wishes: &Wishes, peers: &Peers) -> Outcome {
 }
 
 /// The program of a target with what all runs have in common.
-fn fuzzer(target: &str, peers: &Peers) -> Outcome<Command> {
+fn fuzzer(target: &str, peers: &Variables) -> Outcome<Command> {
     let mut command = Command::new(program(target)?);
     command.args(BOUNDS).current_dir(root());
     command.envs(peers.iter().map(|(name, value)| (name, value)));

@@ -40,9 +40,9 @@ impl Default for Wishes {
 }
 
 impl Wishes {
-    /// All targets, for a minute each, the same every time.
+    /// All targets for a short time each, the same every time.
     pub(super) fn smoke() -> Self {
-        Self { seconds: 60, afresh: true, ..Self::default() }
+        Self { seconds: 15, afresh: true, ..Self::default() }
     }
 
     pub(super) fn parse(options: &[String]) -> Outcome<Self> {

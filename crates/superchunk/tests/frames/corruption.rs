@@ -10,13 +10,10 @@ use superchunk::{
     CompressOptions, Error, ErrorKind, Executor, Fill, FrameOptions, Integrity, Limits,
     OpenOptions, SuperChunk,
 };
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::corrupt::{Mutation, for_each_mutation, truncations};
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::vectors::family;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// What the frames may make the library take: some hold chunks of 4000 bytes, none needs more.
 const LIMIT: usize = 1 << 16;

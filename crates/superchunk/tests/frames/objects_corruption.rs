@@ -9,12 +9,9 @@ use superchunk::{
     Error, ErrorKind, Executor, Limits, ObjectKind, ObjectPacking, Objects, ObjectsOptions,
     OpenOptions, Result, SuperChunk, Value,
 };
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::corrupt::for_each_mutation;
 use superchunk_testkit::rng::Rng;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// What the damaged stores may make the library take.
 const LIMIT: usize = 1 << 16;

@@ -8,12 +8,9 @@ use std::sync::Arc;
 use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions, PackReader};
 use superchunk::store::{Bytes, ReadAt};
 use superchunk::{CompressOptions, DType, Limits, Result};
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
 use superchunk_testkit::samples::mixed;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// What a file may make the library take for a chunk and for its metadata.
 const LIMIT: usize = 1 << 16;

@@ -18,11 +18,8 @@ use superchunk::{
     CompressOptions, Error, ErrorKind, Executor, FrameOptions, Limits, OpenOptions, SuperChunk,
     chunk,
 };
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::vectors::{Vector, family};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// What the tests allow a frame to take; the frames claim much more.
 const LIMIT: usize = 64 << 20;

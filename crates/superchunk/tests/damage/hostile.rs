@@ -23,14 +23,11 @@ use superchunk::{
     ChunkFormat, CompressOptions, DType, Error, ErrorKind, FrameOptions, Limits, NdArray,
     OpenOptions, SuperChunk, blsk, chunk, salvage,
 };
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 use superchunk_testkit::vectors::{Vector, family, folders};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 use ErrorKind::{Corrupt, LimitExceeded, NotFound, Truncated, Unsupported};
 

@@ -14,16 +14,13 @@ use superchunk::blsk::{Array, Options, Order, Reserve, Table};
 use superchunk::salvage::{self, Certainty, Report};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Limits, OpenOptions, Value, chunk};
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::salvaged::check_folder;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::trees::{Files, damage, files_of, folder_of};
 use superchunk_testkit::vectors;
 use twox_hash::XxHash3_64;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// A chunk of a column: its file, where it is there, and its bytes.
 #[derive(Clone)]

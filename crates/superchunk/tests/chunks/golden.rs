@@ -6,12 +6,9 @@ use std::collections::BTreeMap;
 
 use superchunk::chunk::{self, Decoder, Header};
 use superchunk::{BlockShape, ErrorKind, Limits};
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::naive;
 use superchunk_testkit::vectors::{Vector, family, sha256_hex};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// The chunks among the vectors of the family `chunk`, by name.
 fn chunk_vectors() -> BTreeMap<String, Vector> {

@@ -16,7 +16,7 @@ use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions};
 use superchunk::salvage::{self, Certainty, Order, Report};
 use superchunk::store::Bytes;
 use superchunk::{Codec, CompressOptions, DType, Error, ErrorKind, Json, Limits, chunk};
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::legacy_peer::{LegacyPeer, PackParams};
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
@@ -303,9 +303,6 @@ fn nothing_is_made_of_bytes_that_are_no_pack() {
     assert!(pack_of(&[], &Limits::default()).is_err());
     assert!(pack_of(b"blpk", &Limits::default()).is_err());
 }
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn every_cut_and_every_damaged_byte_is_survived_in_bounded_memory() {

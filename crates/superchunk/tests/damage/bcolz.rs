@@ -15,16 +15,13 @@ use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::salvage::{self, Certainty, Report};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Json, Limits, OpenOptions};
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::salvaged::check_folder;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 use superchunk_testkit::trees::{Files, damage, files_of, folder_of};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// An array, and the rows of each of its chunks.
 struct Original {

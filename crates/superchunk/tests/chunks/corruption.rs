@@ -5,12 +5,9 @@
 
 use superchunk::chunk::{self, Decoder, Encoder, Header, LazyChunk};
 use superchunk::{ChunkFormat, Codec, CompressOptions, ErrorKind, Filter, Limits};
-use superchunk_testkit::alloc::{CountingAllocator, peak_of};
+use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
 use superchunk_testkit::samples::mixed;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Chunks of a few hundred bytes, one for each kind of content, codec and filter.
 fn chunks() -> Vec<Vec<u8>> {

@@ -1,0 +1,15 @@
+//! Chunks alone: all options, parts of chunks, vectors, damage.
+
+use superchunk_testkit::alloc::CountingAllocator;
+
+mod corruption;
+mod golden;
+mod legacy_split;
+mod marks;
+mod options;
+mod partial;
+mod roundtrip;
+
+/// Counts what each thread takes: several tests bound it.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;

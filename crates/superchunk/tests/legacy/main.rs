@@ -1,0 +1,20 @@
+//! Bloscpack files, bcolz folders, blsk trees, and questions asked of tables.
+
+use superchunk_testkit::alloc::CountingAllocator;
+
+mod bcolz;
+mod bcolz_golden;
+mod blsk;
+mod blsk_corruption;
+mod blsk_filters;
+mod blsk_golden;
+mod json;
+mod packs;
+mod packs_corruption;
+mod packs_golden;
+mod packs_reserve;
+mod tables;
+
+/// Counts what each thread takes: several tests bound it.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
