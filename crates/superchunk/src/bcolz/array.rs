@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::schunk::{OpenOptions, SuperChunk, Verification};
 use crate::store::Dir;
 #[cfg(any(unix, windows))]
-use crate::store::Folder;
+use crate::store::{Folder, again_if_changed};
 use crate::wire::json::Json;
 
 /// Rows of one type in a folder: a carray of bcolz.
@@ -70,7 +70,8 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::opened(Arc::new(Folder::open(path)?), told(path), options, Access::Read)
+        let open = |folder| Self::opened(Arc::new(folder), told(path), options, Access::Read);
+        again_if_changed(|| open(Folder::open(path)?))
     }
 
     /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.

@@ -14,18 +14,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::schunk::{OpenOptions, SuperChunk};
-use crate::store::Dir;
 #[cfg(any(unix, windows))]
 use crate::store::Folder;
+use crate::store::{Dir, again_if_changed};
 use crate::superfile::{
     Access, Column, Compression, Leaf, MAX_CHUNK, Order, Root, Storage, Truncation, Updates,
 };
 
 /// The bytes of a chunk of the widest column, where nobody says otherwise.
 const CHUNK: usize = 512 << 10;
-
-/// How often a reader looks again when a writer is at work.
-const RETRIES: usize = 500;
 
 /// A tree of columns.
 pub(super) struct Tree {
@@ -101,6 +98,15 @@ impl Tree {
         options: &OpenOptions,
         mode: Mode,
     ) -> Result<Self> {
+        again_if_changed(|| Self::open_once(dir.clone(), name.clone(), options, mode))
+    }
+
+    fn open_once(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &OpenOptions,
+        mode: Mode,
+    ) -> Result<Self> {
         let access = Access {
             limits: options.limits,
             durability: options.durability,
@@ -110,23 +116,25 @@ impl Tree {
         let equip = |compress: CompressOptions| {
             compress.with_executor(options.executor.clone()).with_registry(options.registry.clone())
         };
-        // A writer may be at work: then what was read is looked for again.
-        let opened = retry_changed(|| {
-            let (root, storage) = Root::open(dir.clone(), name.clone(), access)?;
-            Self::over(root, storage, equip)
-        });
-        opened.map_err(|error| error.within(name))
+        let opened = Root::open(dir, name.clone(), access);
+        opened
+            .and_then(|(root, storage)| Self::over(root, storage, equip))
+            .map_err(|error| error.within(name))
     }
 
     /// Opens the tree of a path.
     #[cfg(any(unix, windows))]
     pub(super) fn at(path: &Path, options: &OpenOptions, mode: Mode) -> Result<Self> {
         let name = path.display().to_string();
-        let folder = match mode {
-            Mode::Read => Folder::open(path)?,
-            Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default())?,
-        };
-        Self::open(Arc::new(folder), name, options, mode)
+        again_if_changed(|| {
+            let folder = match mode {
+                Mode::Read => Folder::open(path)?,
+                Mode::Edit | Mode::Recover => {
+                    Folder::claim(path, options.wait.unwrap_or_default())?
+                }
+            };
+            Self::open_once(Arc::new(folder), name.clone(), options, mode)
+        })
     }
 
     fn over(
@@ -368,23 +376,6 @@ impl Tree {
         }
         Ok(rows.unwrap_or(0) as u64)
     }
-}
-
-/// Repeats an attempt that a writer has spoiled.
-fn retry_changed<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
-    for _ in 0..RETRIES {
-        match attempt() {
-            Err(error) if error.kind() == ErrorKind::Changed => pause(),
-            settled => return settled,
-        }
-    }
-    attempt()
-}
-
-/// Lets a writer come to the end of its commit.
-fn pause() {
-    #[cfg(any(unix, windows))]
-    std::thread::sleep(std::time::Duration::from_millis(1));
 }
 
 impl Body {

@@ -12,7 +12,7 @@ use crate::frame::{Contiguous, Setup, Sparse};
 use crate::frame::{INDEX, Kind, Locking};
 use crate::store::{Bytes, Dir, Home, ReadAt, Window, WriteAt};
 #[cfg(any(unix, windows))]
-use crate::store::{FileReader, Folder, resolve};
+use crate::store::{FileReader, Folder, again_if_changed, resolve};
 
 impl SuperChunk {
     /// A new super-chunk in memory.
@@ -98,7 +98,8 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
         let path = &resolve(path)?;
         if path.is_dir() {
-            return self.open_sparse(Arc::new(sparse_folder(path)?), path);
+            let open = |folder| self.open_sparse(Arc::new(folder), path);
+            return again_if_changed(|| open(sparse_folder(path)?));
         }
         let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
         if self.offset > 0 {

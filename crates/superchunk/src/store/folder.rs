@@ -27,7 +27,7 @@ use super::memory::check_name;
 use super::temporary::shortened;
 use super::wait::patiently;
 use super::{Dir, ReadAt, WriteAt};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A directory on a disk.
 ///
@@ -221,7 +221,18 @@ impl Folder {
     ) -> Result<(std::fs::File, PathBuf)> {
         let path = self.join(name)?;
         let opened = self.directory.open_file(&path, self.real(name), access);
-        Ok((check_opened(opened, &path, Links::Refuse, verb)?, path))
+        let opened = check_opened(opened, &path, Links::Refuse, verb);
+        Ok((opened.map_err(|error| self.missing_or_replaced(error))?, path))
+    }
+
+    /// What is missing because another directory has taken the place of this one, whose content is
+    /// being removed, is a change and not damage.
+    fn missing_or_replaced(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::NotFound || !self.directory.is_replaced(&self.path) {
+            return error;
+        }
+        let words = "another folder has taken the place of this one: open it again";
+        Error::new(ErrorKind::Changed, words).within(named(&self.path)).because(error)
     }
 
     /// The path of a regular file that is there.
@@ -245,7 +256,9 @@ impl Folder {
 
     fn kind(&self, name: &str, path: &Path) -> Result<NameKind> {
         let kind = self.directory.kind(self.real(name));
-        kind.map_err(|error| Error::io("cannot look at it", error).within(named(path)))
+        kind.map_err(|error| {
+            self.missing_or_replaced(Error::io("cannot look at it", error).within(named(path)))
+        })
     }
 
     /// The names of what is of one kind in this directory.

@@ -46,7 +46,7 @@ pub(crate) use sidecar::{Guard, Sidecar};
 #[cfg(any(unix, windows))]
 pub(crate) use temporary::is_temporary;
 pub use temporary::{is_temporary_of, temporary_name};
-pub(crate) use wait::patiently;
+pub(crate) use wait::{again_if_changed, patiently};
 pub use window::Window;
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Waiting for another writer, for a limited time.
+//! Waiting for another writer, and repeating what it has spoiled, for a limited time.
 
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,27 @@ pub(crate) fn patiently<T>(wait: Duration, mut attempt: impl FnMut() -> Result<T
         std::thread::sleep(pause.min(left));
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
+}
+
+/// The number of times that a reader starts again, a pause of a millisecond apart, while writers are
+/// at work.
+const RESTARTS: usize = 500;
+
+/// Repeats `attempt` while it fails with [`ErrorKind::Changed`], for about half a second.
+pub(crate) fn again_if_changed<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 0..RESTARTS {
+        match attempt() {
+            Err(error) if error.kind() == ErrorKind::Changed => pause(),
+            settled => return settled,
+        }
+    }
+    attempt()
+}
+
+/// Lets a writer come to the end of its commit.
+fn pause() {
+    #[cfg(any(unix, windows))]
+    std::thread::sleep(Duration::from_millis(1));
 }
 
 #[cfg(test)]

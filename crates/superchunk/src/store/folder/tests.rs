@@ -49,6 +49,29 @@ fn a_folder_is_made_once_and_opened_as_a_directory_only() {
     assert_eq!(kind(Folder::open(scratch.fifo("fifo"))), ErrorKind::InvalidArgument);
 }
 
+/// A reader of the old folder must not take what is being removed for damage.
+#[cfg(unix)]
+#[test]
+fn what_is_missing_of_a_folder_that_was_replaced_has_changed() {
+    let scratch = Scratch::new();
+    let path = scratch.path("tree");
+    let data = Folder::create(&path).unwrap().create_folder("data").unwrap();
+    data.create("chunk").unwrap();
+    let root = Folder::open(&path).unwrap();
+    let data = root.open_folder("data").unwrap();
+    fs::rename(&path, scratch.path("old")).unwrap();
+    // The folder was only moved: what it lacks is missing.
+    assert_eq!(kind(data.open("other")), ErrorKind::NotFound);
+    Folder::create(&path).unwrap();
+    assert!(data.open("chunk").is_ok());
+    assert_eq!(kind(data.open("other")), ErrorKind::Changed);
+    fs::remove_dir_all(scratch.path("old/data")).unwrap();
+    assert_eq!(kind(data.open("chunk")), ErrorKind::Changed);
+    assert_eq!(kind(root.open_folder("data")), ErrorKind::Changed);
+    fs::remove_dir(&path).unwrap();
+    assert_eq!(kind(root.open_folder("data")), ErrorKind::NotFound);
+}
+
 #[test]
 fn a_path_is_cut_into_its_folder_and_its_name() {
     let scratch = Scratch::new();

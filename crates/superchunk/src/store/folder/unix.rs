@@ -65,6 +65,15 @@ impl Directory {
         self.with(|dir| fs::fstat(dir)).map(|stat| Some(Identity::of_stat(&stat)))
     }
 
+    /// Whether another directory has taken the place of the outermost one, which `path` leads through.
+    pub(super) fn is_replaced(&self, path: &Path) -> bool {
+        let outermost = path.ancestors().nth(self.below.len()).map(fs::stat);
+        match (outermost, fs::fstat(&self.base)) {
+            (Some(Ok(now)), Ok(known)) => Identity::of_stat(&now) != Identity::of_stat(&known),
+            _ => false,
+        }
+    }
+
     pub(super) fn identity_of(&self, name: &OsStr) -> io::Result<Option<Identity>> {
         self.stat(name).map(|stat| Some(Identity::of_stat(&stat)))
     }

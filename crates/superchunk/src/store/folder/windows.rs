@@ -39,6 +39,11 @@ impl Directory {
         Ok(None)
     }
 
+    /// A directory in which a file is open cannot be renamed there.
+    pub(super) fn is_replaced(&self, _path: &Path) -> bool {
+        false
+    }
+
     pub(super) fn identity_of(&self, _name: &OsStr) -> io::Result<Option<Identity>> {
         Ok(None)
     }
