@@ -10,7 +10,7 @@ use crate::marks;
 /// The first byte says which codec and which way.
 pub(crate) fn zlib_zstd(input: &[u8]) {
     let mut input = Input::new(input);
-    match input.byte() % 11 {
+    match input.byte() % 12 {
         0 => decode_zlib(&mut input),
         1 => decode_zstd(&mut input),
         2 => encode_zlib(Search::Thorough, &mut input),
@@ -29,7 +29,8 @@ pub(crate) fn zlib_zstd(input: &[u8]) {
         7 => encode_zlib(Search::Quick, &mut input),
         8 => encode_zlib(Search::QuickRepetitions, &mut input),
         9 => marks::any_of_bits(&mut input),
-        _ => marks::true_of_bits(&mut input),
+        10 => marks::true_of_bits(&mut input),
+        _ => decode_zstd_with_dictionary(&mut input),
     }
 }
 
@@ -84,4 +85,20 @@ fn decode_zstd(input: &mut Input<'_>) {
             assert_prefix(decoded, partly, whole.get(piece.clone()), part.get(piece));
         }
     }
+}
+
+fn decode_zstd_with_dictionary(input: &mut Input<'_>) {
+    let (len, needed, dictionary_len) = (input.pair(), input.pair(), input.pair());
+    let rest = input.rest();
+    let (dictionary, stream) = rest.split_at(dictionary_len.min(rest.len()));
+    let Ok(dictionary) = zstd::Dictionary::parse(dictionary) else { return };
+    let mut decoder = zstd::Decoder::default();
+    let mut decode = |needed: usize| {
+        let (mut dst, wanted) = (vec![0; len], Wanted::range(0..needed));
+        let outcome = decoder.decompress_wanted_with(&dictionary, stream, &mut dst, &wanted);
+        (outcome.is_ok(), dst)
+    };
+    let needed = needed.min(len);
+    let ((decoded, whole), (partly, part)) = (decode(len), decode(needed));
+    assert_prefix(decoded, partly, whole.get(..needed), part.get(..needed));
 }

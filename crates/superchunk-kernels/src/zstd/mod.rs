@@ -13,9 +13,11 @@ mod decode;
 mod encode;
 mod xxh64;
 
-pub use decode::Decoder;
+pub use decode::{Decoder, Dictionary};
 pub use encode::Encoder;
 
+#[cfg(test)]
+mod dictionary_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

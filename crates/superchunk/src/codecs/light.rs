@@ -11,7 +11,7 @@ use super::Method;
 
 /// A lighter way.
 #[cfg_attr(
-    not(all(feature = "zlib", feature = "zstd")),
+    not(all(feature = "zlib", feature = "_zstd")),
     allow(dead_code, reason = "codecs that are not built in have none")
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(crate) enum Content {
 /// The lighter ways to work as a level asks for, the lightest first; measured with the datasets of the bench. Codes alone
 /// are for planes, and at levels that take long: whole blocks are decoded faster when their repetitions were found.
 #[cfg_attr(
-    not(all(feature = "zlib", feature = "zstd")),
+    not(all(feature = "zlib", feature = "_zstd")),
     allow(unused_variables, unused_imports, reason = "codecs that are not built in have none")
 )]
 pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static [Light] {
@@ -53,7 +53,7 @@ pub(crate) fn lighter(method: &Method, level: u8, content: Content) -> &'static 
     use Light::{Zlib, Zstd, ZstdCodes};
     use Search::{Brisk, Runs, Thorough};
     match method {
-        #[cfg(feature = "zstd")]
+        #[cfg(feature = "_zstd")]
         Method::Zstd => match (level, content) {
             (1, Plane) => &[ZstdCodes],
             (2..=4, Plane) => &[ZstdCodes, Zstd(1)],

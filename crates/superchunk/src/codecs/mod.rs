@@ -12,7 +12,7 @@ mod train;
 mod wire_id;
 #[cfg(feature = "zlib")]
 mod zlib;
-#[cfg(feature = "zstd")]
+#[cfg(feature = "_zstd")]
 mod zstd;
 
 pub(crate) use light::{Content, Light, lighter};
@@ -47,7 +47,7 @@ pub(crate) enum Method {
     Snappy,
     #[cfg(feature = "zlib")]
     Zlib,
-    #[cfg(feature = "zstd")]
+    #[cfg(feature = "_zstd")]
     Zstd,
     NdLz {
         cell: usize,
@@ -112,7 +112,7 @@ impl Method {
             Self::Lz4Hc => true,
             #[cfg(feature = "zlib")]
             Self::Zlib => true,
-            #[cfg(feature = "zstd")]
+            #[cfg(feature = "_zstd")]
             Self::Zstd => true,
             _ => false,
         }
@@ -147,17 +147,17 @@ fn zlib_method() -> Result<Method> {
     Err(not_built_in("zlib"))
 }
 
-#[cfg(feature = "zstd")]
+#[cfg(feature = "_zstd")]
 fn zstd_method() -> Result<Method> {
     Ok(Method::Zstd)
 }
 
-#[cfg(not(feature = "zstd"))]
+#[cfg(not(feature = "_zstd"))]
 fn zstd_method() -> Result<Method> {
     Err(not_built_in("zstd"))
 }
 
-#[cfg(not(all(feature = "snappy", feature = "zlib", feature = "zstd")))]
+#[cfg(not(all(feature = "snappy", feature = "zlib", feature = "_zstd")))]
 fn not_built_in(name: &str) -> Error {
     Error::unsupported(format!(
         "this build of superchunk lacks the codec {name}: enable its feature"

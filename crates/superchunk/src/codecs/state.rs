@@ -27,7 +27,7 @@ pub(crate) struct CodecState {
     lz4hc: Option<lz4::HcEncoder>,
     #[cfg(feature = "zlib")]
     zlib: Option<super::zlib::Zlib>,
-    #[cfg(feature = "zstd")]
+    #[cfg(feature = "_zstd")]
     zstd: Option<super::zstd::Zstd>,
     tracer: Tracer,
 }
@@ -84,7 +84,7 @@ impl CodecState {
                     _ => zlib.compress(level, src, dst),
                 }
             }
-            #[cfg(feature = "zstd")]
+            #[cfg(feature = "_zstd")]
             Method::Zstd => {
                 let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
                 zstd.compress(super::zstd::level_of(level), dict, src, dst)
@@ -99,7 +99,7 @@ impl CodecState {
 
     /// Compresses one stream in a lighter way; `None` when it does not fit `dst`.
     #[cfg_attr(
-        not(any(feature = "zlib", feature = "zstd")),
+        not(any(feature = "zlib", feature = "_zstd")),
         allow(unused_variables, reason = "codecs that are not built in have no lighter ways")
     )]
     pub(crate) fn compress_lightly(
@@ -110,11 +110,11 @@ impl CodecState {
         marker: Option<&mut Marker>,
     ) -> Option<usize> {
         match light {
-            #[cfg(feature = "zstd")]
+            #[cfg(feature = "_zstd")]
             Light::ZstdCodes => {
                 self.zstd.get_or_insert_with(super::zstd::Zstd::new).compress_codes(src, dst)
             }
-            #[cfg(feature = "zstd")]
+            #[cfg(feature = "_zstd")]
             Light::Zstd(level) => {
                 let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
                 zstd.compress(level, &[], src, dst)
@@ -124,7 +124,7 @@ impl CodecState {
                 let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
                 zlib.compress_lightly(search, src, dst, marker)
             }
-            #[cfg(not(all(feature = "zlib", feature = "zstd")))]
+            #[cfg(not(all(feature = "zlib", feature = "_zstd")))]
             _ => None,
         }
     }
@@ -146,7 +146,7 @@ impl CodecState {
             Method::Zlib => {
                 self.zlib.get_or_insert_with(super::zlib::Zlib::new).decompress(src, dst)?;
             }
-            #[cfg(feature = "zstd")]
+            #[cfg(feature = "_zstd")]
             Method::Zstd => {
                 self.zstd.get_or_insert_with(super::zstd::Zstd::new).decompress(dict, src, dst)?;
             }
@@ -228,7 +228,7 @@ impl CodecState {
     ) -> Result<()> {
         let needed = wanted.end();
         match method {
-            #[cfg(feature = "zstd")]
+            #[cfg(feature = "_zstd")]
             Method::Zstd => {
                 let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
                 zstd.decompress_wanted(dict, src, dst, wanted)?;

@@ -1,28 +1,29 @@
 //! Zstandard streams (RFC 8878): one frame with its content size and without checksum when
 //! written, any sequence of frames when read; both with or without a dictionary.
 //!
-//! Frames without a dictionary are decoded by a kernel, others by mzstd. The encoder of mzstd
-//! writes the bytes of libzstd 1.5.7; level 1 without a dictionary is a kernel's, and takes as many bytes. For streams without
-//! repetitions there is one that does not look for any, see [`super::Light`]. Contexts are kept between streams: their tables cost up to a third of the
-//! time of a 32 KB stream. A prepared dictionary is kept as long as the same bytes come again, that is for a whole chunk.
+//! A kernel decodes them. Another encodes at level 1 without a dictionary, and streams without
+//! repetitions, see [`super::Light`]; [`Library`] encodes the rest.
+//! A parsed dictionary is kept as long as the same bytes come again, that is for a whole chunk.
 
-use mzstd::dictionary::{DecodeDictionary, DictionaryBuilder, PreparedDictionary};
-use mzstd::{
-    Compressor, DecodeError, DecodeLimits, DecoderConfig, Decompressor, EncoderConfig, Level,
-};
+#[cfg(all(feature = "zstd", any(test, not(feature = "rust-zstd"))))]
+mod mzstd;
+#[cfg(any(test, feature = "rust-zstd"))]
+mod rust_zstd;
+
 use superchunk_kernels::{Malformed, Wanted, zstd};
+
+#[cfg(not(feature = "rust-zstd"))]
+use self::mzstd::Library;
+#[cfg(feature = "rust-zstd")]
+use self::rust_zstd::Library;
 
 /// A Zstandard encoder and decoder; each part is created when first used.
 #[derive(Default)]
 pub(crate) struct Zstd {
     kernel: zstd::Encoder,
-    /// One for each level that is in use and not the kernel's.
-    encoders: Vec<Encoder>,
-    encode_dictionary: Option<EncodeDictionary>,
+    library: Library,
     decoder: Option<zstd::Decoder>,
-    /// For frames with a dictionary.
-    dictionary_decoder: Option<Decompressor>,
-    decode_dictionary: Option<CachedDictionary>,
+    dictionary: Option<CachedDictionary>,
 }
 
 /// The Zstandard level of a Blosc compression level (1 to 9). C-Blosc2 takes 22 for the highest; measured on blocks of
@@ -35,25 +36,10 @@ pub(crate) fn level_of(clevel: u8) -> i32 {
     }
 }
 
-/// How many levels may be in use: that of a chunk, and lighter ones.
-const MOST_ENCODERS: usize = 4;
-
-/// The encoder's tables, and the level they are set to.
-struct Encoder {
-    level: i32,
-    compressor: Compressor,
-}
-
-/// A dictionary indexed for one level.
-struct EncodeDictionary {
-    level: i32,
-    prepared: PreparedDictionary,
-}
-
 /// A parsed dictionary and the bytes that it came from.
 struct CachedDictionary {
     bytes: Vec<u8>,
-    parsed: DecodeDictionary,
+    parsed: zstd::Dictionary,
 }
 
 impl Zstd {
@@ -74,25 +60,10 @@ impl Zstd {
         src: &[u8],
         dst: &mut [u8],
     ) -> Option<usize> {
-        if dict.is_empty() {
-            return match level {
-                1 => self.kernel.compress_fast(src, dst),
-                _ => self.encoder_at(level)?.compress_to_slice(src, dst).ok(),
-            };
+        match level {
+            1 if dict.is_empty() => self.kernel.compress_fast(src, dst),
+            _ => self.library.compress(level, dict, src, dst),
         }
-        let stale = !matches!(&self.encode_dictionary,
-            Some(cached) if cached.level == level && cached.prepared.as_bytes() == dict);
-        if stale {
-            let config = config_at(level)?;
-            let prepared = DictionaryBuilder::new(dict).with_config(config).build().ok()?;
-            self.encode_dictionary = Some(EncodeDictionary { level, prepared });
-        }
-        let dictionary = self.encode_dictionary.take()?;
-        let written = self.encoder_at(level).and_then(|compressor| {
-            compressor.compress_with_dictionary_to_slice(&dictionary.prepared, src, dst).ok()
-        });
-        self.encode_dictionary = Some(dictionary);
-        written
     }
 
     /// The same without a dictionary, and with codes alone: nothing that comes again is looked for.
@@ -108,19 +79,8 @@ impl Zstd {
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<(), Malformed> {
-        if dict.is_empty() {
-            return self.decoder.get_or_insert_default().decompress(src, dst);
-        }
-        self.parse_dictionary(dict)?;
-        let decoder = self.dictionary_decoder.get_or_insert_with(new_decoder);
-        let Some(cached) = &self.decode_dictionary else {
-            return Err(malformed("zstd dictionary is corrupt"));
-        };
-        match decoder.decompress_with_dictionary_to_slice(&cached.parsed, src, dst) {
-            Ok(written) if written == dst.len() => Ok(()),
-            Ok(_) => Err(malformed("zstd stream is shorter than its block")),
-            Err(error) => Err(malformed(reason_of(&error))),
-        }
+        let whole = Wanted::range(0..dst.len());
+        self.decompress_wanted(dict, src, dst, &whole)
     }
 
     /// Expands at least the bytes `wanted` of the frames of `src`, which fill `dst`; all others are unspecified and
@@ -132,72 +92,20 @@ impl Zstd {
         dst: &mut [u8],
         wanted: &Wanted,
     ) -> Result<(), Malformed> {
+        let decoder = self.decoder.get_or_insert_default();
         if dict.is_empty() {
-            let decoder = self.decoder.get_or_insert_default();
             return decoder.decompress_wanted(src, dst, wanted);
         }
-        self.decompress(dict, src, dst)
-    }
-
-    /// The encoder of mzstd, set to `level`.
-    fn encoder_at(&mut self, level: i32) -> Option<&mut Compressor> {
-        let found = self.encoders.iter().position(|encoder| encoder.level == level);
-        let place = match found {
-            Some(place) => place,
+        let cached = self.dictionary.take().filter(|cached| cached.bytes == dict);
+        let cached = match cached {
+            Some(cached) => cached,
             None => {
-                // Users that go through the levels shall not keep the tables of all of them.
-                self.encoders.truncate(MOST_ENCODERS - 1);
-                let compressor = Compressor::new(config_at(level)?).ok()?;
-                self.encoders.push(Encoder { level, compressor });
-                self.encoders.len() - 1
+                CachedDictionary { bytes: dict.to_vec(), parsed: zstd::Dictionary::parse(dict)? }
             }
         };
-        self.encoders.get_mut(place).map(|encoder| &mut encoder.compressor)
-    }
-
-    /// Makes `decode_dictionary` the parsed form of `dict`.
-    fn parse_dictionary(&mut self, dict: &[u8]) -> Result<(), Malformed> {
-        if self.decode_dictionary.as_ref().is_some_and(|cached| cached.bytes == dict) {
-            return Ok(());
-        }
-        let parsed = DecodeDictionary::try_from(dict)
-            .map_err(|_| malformed("zstd dictionary is corrupt"))?;
-        self.decode_dictionary = Some(CachedDictionary { bytes: dict.to_vec(), parsed });
-        Ok(())
-    }
-}
-
-/// Frames carry their content size and no checksum: the encoder's defaults.
-fn config_at(level: i32) -> Option<EncoderConfig> {
-    let level = Level::try_from(level.clamp(1, 22)).ok()?;
-    Some(EncoderConfig::new().with_level(level).with_content_size(true).with_checksum(false))
-}
-
-/// A decoder that accepts every window the format's reference accepts in memory: a window costs
-/// nothing here (see the module's text), so a limit would only refuse frames that others read.
-fn new_decoder() -> Decompressor {
-    let limits = DecodeLimits::DEFAULT
-        .with_max_window_log(DecodeLimits::MAX_WINDOW_LOG)
-        .unwrap_or(DecodeLimits::DEFAULT);
-    Decompressor::new(DecoderConfig::DEFAULT.with_limits(limits))
-}
-
-/// The decoder does not tell where it stopped.
-fn malformed(reason: &'static str) -> Malformed {
-    Malformed { at: 0, reason }
-}
-
-fn reason_of(error: &DecodeError) -> &'static str {
-    match error {
-        DecodeError::UnexpectedEndOfInput => "zstd stream is cut short",
-        DecodeError::OutputTooSmall { .. } => "zstd stream is longer than its block",
-        DecodeError::ChecksumMismatch { .. } => "zstd checksum does not match",
-        DecodeError::ContentSizeMismatch { .. } => "zstd frame has not the size it states",
-        DecodeError::DictionaryUnsupported { .. } => "zstd frame needs a dictionary",
-        DecodeError::DictionaryMismatch { .. } => "zstd frame needs another dictionary",
-        DecodeError::WindowLimitExceeded { .. } => "zstd window is larger than the format allows",
-        DecodeError::AllocationFailed => "no memory to decode the zstd stream",
-        _ => "zstd stream is corrupt",
+        let decoded = decoder.decompress_wanted_with(&cached.parsed, src, dst, wanted);
+        self.dictionary = Some(cached);
+        decoded
     }
 }
 
@@ -404,8 +312,46 @@ mod tests {
             bomb[5] = 0xff;
             assert!(codec.decompress(dict, &bomb, &mut back).is_err());
         }
-        // The kernel has no window of its own.
-        let retained = codec.dictionary_decoder.map(|decoder| decoder.retained_bytes());
-        assert!(retained.is_some_and(|bytes| bytes < 1 << 20), "{retained:?} bytes kept");
+    }
+
+    /// Two implementations by other people: what either writes is decoded, and they differ by a
+    /// few bytes at most, without a dictionary.
+    #[cfg(feature = "zstd")]
+    #[test]
+    fn frames_of_both_libraries_are_decoded() {
+        use super::mzstd::Library as Mzstd;
+        use super::rust_zstd::Library as RustZstd;
+        let (mut one, mut other) = (Mzstd::default(), RustZstd::default());
+        let plains = [text(100_000, 31), text(300, 32), vec![7; 70_000], noise(40_000), Vec::new()];
+        let (dictionary, mut codec) = (text(5000, 33), Zstd::new());
+        for (plain, level) in plains.iter().flat_map(|plain| (2..=22).map(move |l| (plain, l))) {
+            for dict in [&[][..], &dictionary] {
+                let mut frame = vec![0; plain.len() + 1000];
+                let first = one.compress(level, dict, plain, &mut frame).unwrap();
+                let mut decode = |frame: &[u8]| {
+                    let mut back = vec![0; plain.len()];
+                    assert_eq!(codec.decompress(dict, frame, &mut back), Ok(()), "level {level}");
+                    assert!(back == *plain, "level {level}");
+                };
+                decode(&frame[..first]);
+                let second = other.compress(level, dict, plain, &mut frame).unwrap();
+                decode(&frame[..second]);
+                // With a dictionary libzstd has two ways to choose its parameters.
+                let most = if dict.is_empty() { 8 } else { 40 + first / 20 };
+                assert!(first.abs_diff(second) <= most, "level {level}: {first}, {second}");
+                let short = &mut vec![0; first.min(second) / 2];
+                assert_eq!(one.compress(level, dict, plain, short), None, "level {level}");
+                assert_eq!(other.compress(level, dict, plain, short), None, "level {level}");
+            }
+        }
+    }
+
+    fn noise(len: usize) -> Vec<u8> {
+        let mut state = 1_u32;
+        let mut byte = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_le_bytes()[3]
+        };
+        (0..len).map(|_| byte()).collect()
     }
 }

@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::dictionary::Dictionary;
 use super::huffman::Table;
 use super::literals::Section;
-use super::output::{Output, TOO_LONG};
+use super::output::{Output, TOO_LONG, Target};
 use super::sequences::{FIRST_RECENT, Recent, Sequences};
 use super::{CUT, LARGEST_BLOCK, Result};
 use crate::copy::SLACK;
@@ -36,29 +37,33 @@ impl BlockDecoder {
         }
     }
 
-    /// Forgets the frame before.
-    pub(super) fn begin_frame(&mut self) {
-        self.huffman.forget();
-        self.sequences.codes.forget();
-        self.recent = FIRST_RECENT;
+    /// Forgets the previous frame: the next one starts with what `dictionary` holds.
+    pub(super) fn begin_frame(&mut self, dictionary: &Dictionary) {
+        match dictionary.tables() {
+            Some(tables) => {
+                self.huffman.copy_code(&tables.huffman);
+                self.sequences.codes.clone_from(&tables.codes);
+                self.recent = tables.recent;
+            }
+            None => {
+                self.huffman.forget();
+                self.sequences.codes.forget();
+                self.recent = FIRST_RECENT;
+            }
+        }
     }
 
-    /// Decodes a block to `dst`, which begins with its frame, of which `written` bytes are there
-    /// already. Tells how many bytes are there then: all, or at least those that are `needed`.
-    pub(super) fn decode(
-        &mut self,
-        block: Block<'_>,
-        dst: &mut [u8],
-        written: usize,
-        needed: usize,
-    ) -> Result<usize> {
+    /// Decodes a block to `target`. Returns the number of bytes that are filled then: those of the
+    /// whole block, or at least those that are needed.
+    pub(super) fn decode(&mut self, block: Block<'_>, target: Target<'_, '_>) -> Result<usize> {
+        let written = target.written;
         let (section, rest) = Section::parse(block.src, block.begin)?;
         if section.len > block.most {
             return Err("zstd literals are more than a block can hold");
         }
         let (sequences, rest) = sequence_count(rest)?;
         if sequences == 0 {
-            let room = dst.get_mut(written..).unwrap_or_default();
+            let room = target.dst.get_mut(written..).unwrap_or_default();
             section.decode(&mut self.huffman, room.get_mut(..section.len).ok_or(TOO_LONG)?)?;
             return if rest.is_empty() {
                 Ok(written + section.len)
@@ -77,7 +82,7 @@ impl BlockDecoder {
                 self.literals.as_slice()
             }
         };
-        let mut output = Output::new(dst, written, needed, literals, section.len);
+        let mut output = Output::new(target, literals, section.len);
         self.sequences.decode(sequences, block.src, rest, &mut self.recent, &mut output)?;
         if !output.is_enough() {
             output.finish()?;

@@ -29,6 +29,7 @@ struct Entry {
 }
 
 /// The states of one kind of numbers.
+#[derive(Clone)]
 pub(super) struct States {
     entries: [Entry; MOST_STATES],
     /// The bits of the first state's number. Every number that can be read, there or from a state to
@@ -52,6 +53,7 @@ pub(super) enum Kind {
 }
 
 /// The states of the three kinds of numbers, side by side.
+#[derive(Clone)]
 pub(super) struct Codes {
     pub(super) literals: States,
     pub(super) distances: States,
@@ -96,6 +98,19 @@ impl Codes {
         let rest = self.literals.read(Kind::Literals, modes >> 6, rest, &usual.literals)?;
         let rest = self.distances.read(Kind::Distance, modes >> 4, rest, &usual.distances)?;
         self.matches.read(Kind::Match, modes >> 2, rest, &usual.matches)
+    }
+}
+
+impl Codes {
+    /// Reads the distributions of a dictionary, and returns the bytes that follow them.
+    ///
+    /// ```text
+    /// distances, matches, literals
+    /// ```
+    pub(super) fn read_dictionary<'a>(&mut self, src: &'a [u8]) -> Result<&'a [u8]> {
+        let rest = self.distances.read_distribution(Kind::Distance, src)?;
+        let rest = self.matches.read_distribution(Kind::Match, rest)?;
+        self.literals.read_distribution(Kind::Literals, rest)
     }
 }
 
@@ -161,16 +176,19 @@ impl States {
                 }
                 Ok(rest)
             }
-            2 => {
-                let (most_symbols, most_log) = kind.limits();
-                let (distribution, used) = Distribution::read(src, most_symbols, most_log)?;
-                self.usual = false;
-                self.fill(kind, &distribution);
-                Ok(src.get(used..).unwrap_or_default())
-            }
+            2 => self.read_distribution(kind, src),
             _ if was_present => Ok(src),
             _ => Err("zstd sequences refer to codes that are not there"),
         }
+    }
+
+    /// Makes the states of the distribution that `src` begins with, and returns the bytes that follow it.
+    fn read_distribution<'a>(&mut self, kind: Kind, src: &'a [u8]) -> Result<&'a [u8]> {
+        let (most_symbols, most_log) = kind.limits();
+        let (distribution, used) = Distribution::read(src, most_symbols, most_log)?;
+        (self.present, self.usual) = (true, false);
+        self.fill(kind, &distribution);
+        Ok(src.get(used..).unwrap_or_default())
     }
 
     /// The bits of the first state's number.

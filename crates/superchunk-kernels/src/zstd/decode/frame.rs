@@ -30,6 +30,8 @@ pub(super) struct FrameHead {
     pub(super) len: usize,
     pub(super) content_size: Option<u64>,
     pub(super) checksum: bool,
+    /// The number of the dictionary that the frame was made with; 0 if it is not named.
+    pub(super) dictionary: u32,
     /// The most bytes of a block: not more than the window.
     pub(super) largest_block: usize,
 }
@@ -54,11 +56,7 @@ impl FrameHead {
         };
         let fields = src.get(5 + window..).unwrap_or_default();
         let (dictionary, fields) = fields.split_at_checked(dictionary).ok_or(CUT)?;
-        if dictionary.iter().any(|byte| *byte != 0) {
-            return Err("zstd frame needs a dictionary");
-        }
-        let stated = fields.get(..size).ok_or(CUT)?;
-        let number = stated.iter().rev().fold(0, |number, &byte| (number << 8) | u64::from(byte));
+        let number = little_endian(fields.get(..size).ok_or(CUT)?);
         // Two bytes need not tell what one can.
         let number = if size == 2 { number + 256 } else { number };
         let largest_block = stated_window.unwrap_or(number).min(LARGEST_BLOCK as u64);
@@ -66,9 +64,15 @@ impl FrameHead {
             len: 5 + window + dictionary.len() + size,
             content_size: (size > 0).then_some(number),
             checksum: descriptor & 0x04 != 0,
+            dictionary: u32::try_from(little_endian(dictionary)).unwrap_or(u32::MAX),
             largest_block: usize::try_from(largest_block).unwrap_or(LARGEST_BLOCK),
         })
     }
+}
+
+/// Returns the number that at most 8 bytes store.
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| (number << 8) | u64::from(byte))
 }
 
 /// The window that the byte behind the descriptor states: a power of two and some eighths of it.

@@ -4,6 +4,7 @@ mod backward;
 mod bits;
 mod block;
 mod codes;
+mod dictionary;
 mod execute;
 mod frame;
 mod fse;
@@ -19,8 +20,9 @@ use alloc::boxed::Box;
 
 use self::bits::MARGIN;
 use self::block::{Block, BlockDecoder};
+pub use self::dictionary::Dictionary;
 use self::frame::{BlockHead, BlockKind, FrameHead, Magic};
-use self::output::TOO_LONG;
+use self::output::{TOO_LONG, Target};
 use self::wanted::Finder;
 use super::xxh64::xxh64;
 use crate::{Malformed, Wanted};
@@ -31,7 +33,7 @@ const LARGEST_BLOCK: usize = 128 * 1024;
 /// What is wrong with a block; where is known to the caller.
 type Result<T> = core::result::Result<T, &'static str>;
 
-/// Decodes frames without a dictionary. Its tables are kept from stream to stream; what it gives does not depend on them.
+/// Decodes frames. Its tables are kept from stream to stream; its results do not depend on them.
 pub struct Decoder {
     blocks: Box<BlockDecoder>,
     finder: Finder,
@@ -70,9 +72,7 @@ impl Decoder {
         dst: &mut [u8],
         needed: usize,
     ) -> core::result::Result<(), Malformed> {
-        let mut cursor = Cursor { read: 0, written: 0 };
-        let outcome = self.frames(src, dst, needed, &mut cursor);
-        outcome.map_err(|reason| Malformed { at: cursor.read, reason })
+        self.decompress_prefix_with(&Dictionary::NONE, src, dst, needed)
     }
 
     /// Decodes like [`Decoder::decompress`], but only the bytes `wanted` of `dst` need to be right; the others are then
@@ -91,13 +91,41 @@ impl Decoder {
         if wanted::may_pay(wanted) && finder.find(blocks, src, dst, wanted).is_some() {
             return Ok(());
         }
+        self.decompress_wanted_with(&Dictionary::NONE, src, dst, wanted)
+    }
+
+    /// Decodes like [`Decoder::decompress_wanted`] the frames that were made with `dictionary`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decoder::decompress`], and when a frame names another dictionary.
+    pub fn decompress_wanted_with(
+        &mut self,
+        dictionary: &Dictionary,
+        src: &[u8],
+        dst: &mut [u8],
+        wanted: &Wanted,
+    ) -> core::result::Result<(), Malformed> {
         // Up to the end means to the end: what follows there is looked at, too.
         let needed = Some(wanted.end()).filter(|end| *end < dst.len());
-        self.decompress_prefix(src, dst, needed.unwrap_or(usize::MAX))
+        self.decompress_prefix_with(dictionary, src, dst, needed.unwrap_or(usize::MAX))
+    }
+
+    fn decompress_prefix_with(
+        &mut self,
+        dictionary: &Dictionary,
+        src: &[u8],
+        dst: &mut [u8],
+        needed: usize,
+    ) -> core::result::Result<(), Malformed> {
+        let mut cursor = Cursor { read: 0, written: 0 };
+        let outcome = self.frames(dictionary, src, dst, needed, &mut cursor);
+        outcome.map_err(|reason| Malformed { at: cursor.read, reason })
     }
 
     fn frames(
         &mut self,
+        dictionary: &Dictionary,
         src: &[u8],
         dst: &mut [u8],
         needed: usize,
@@ -106,7 +134,7 @@ impl Decoder {
         while cursor.written < needed && cursor.read < src.len() {
             match Magic::parse(src.get(cursor.read..).unwrap_or_default())? {
                 Magic::Skippable(len) => cursor.skip(len, src)?,
-                Magic::Frame => self.frame(src, dst, needed, cursor)?,
+                Magic::Frame => self.frame(dictionary, src, dst, needed, cursor)?,
             }
         }
         if cursor.written >= needed || cursor.written == dst.len() {
@@ -118,20 +146,24 @@ impl Decoder {
 
     fn frame(
         &mut self,
+        dictionary: &Dictionary,
         src: &[u8],
         dst: &mut [u8],
         needed: usize,
         cursor: &mut Cursor,
     ) -> Result<()> {
         let head = FrameHead::parse(src.get(cursor.read..).unwrap_or_default())?;
+        dictionary.is_that_of(&head)?;
         cursor.skip(head.len, src)?;
         let dst = dst.get_mut(cursor.written..).unwrap_or_default();
         if head.content_size.is_some_and(|size| size > dst.len() as u64) {
             return Err(TOO_LONG);
         }
         let needed = needed.saturating_sub(cursor.written);
-        let mut frame = Frame { dst, written: 0, needed, largest_block: head.largest_block };
-        self.blocks.begin_frame();
+        let history = dictionary.content();
+        let mut frame =
+            Frame { dst, history, written: 0, needed, largest_block: head.largest_block };
+        self.blocks.begin_frame(dictionary);
         loop {
             let last = self.block(src, cursor, &mut frame)?;
             if frame.written >= needed {
@@ -158,7 +190,12 @@ impl Decoder {
     }
 
     /// Decodes the next block, and tells whether it is the last of its frame.
-    fn block(&mut self, src: &[u8], cursor: &mut Cursor, frame: &mut Frame<'_>) -> Result<bool> {
+    fn block(
+        &mut self,
+        src: &[u8],
+        cursor: &mut Cursor,
+        frame: &mut Frame<'_, '_>,
+    ) -> Result<bool> {
         let head = BlockHead::parse(src.get(cursor.read..).unwrap_or_default())?;
         if head.size > frame.largest_block {
             return Err("zstd block is larger than the format allows");
@@ -183,8 +220,13 @@ impl Decoder {
                 let cut = begin.saturating_sub(MARGIN);
                 let src = src.get(cut..end).unwrap_or_default();
                 let block = Block { src, begin: begin - cut, most: frame.largest_block };
-                frame.written =
-                    self.blocks.decode(block, frame.dst, frame.written, frame.needed)?;
+                let target = Target {
+                    dst: frame.dst,
+                    history: frame.history,
+                    written: frame.written,
+                    needed: frame.needed,
+                };
+                frame.written = self.blocks.decode(block, target)?;
             }
         }
         cursor.read = end;
@@ -193,10 +235,12 @@ impl Decoder {
 }
 
 /// The output of a frame.
-struct Frame<'a> {
+struct Frame<'a, 'b> {
     dst: &'a mut [u8],
+    /// The content of the dictionary.
+    history: &'b [u8],
     written: usize,
-    /// So many bytes are enough.
+    /// Decoding may stop once this many bytes are written.
     needed: usize,
     /// The most bytes of a block.
     largest_block: usize,

@@ -8,8 +8,10 @@ pub(super) const TOO_LONG: &str = "zstd stream is longer than its block";
 
 /// The output of a block, and its literals.
 pub(super) struct Output<'a, 'b> {
-    /// The output of the frame from its begin: distances do not reach further back.
+    /// The output of the frame from its start.
     pub(super) dst: &'a mut [u8],
+    /// The content of the dictionary, which precedes the frame: distances do not reach further back.
+    history: &'b [u8],
     /// So many bytes of it are there.
     pub(super) written: usize,
     /// So many bytes are enough.
@@ -22,17 +24,24 @@ pub(super) struct Output<'a, 'b> {
     count: usize,
 }
 
+/// Where the bytes of a block go.
+pub(super) struct Target<'a, 'b> {
+    /// The output of the frame from its start.
+    pub(super) dst: &'a mut [u8],
+    /// The content of the dictionary; empty without one.
+    pub(super) history: &'b [u8],
+    /// The number of bytes of `dst` that earlier blocks have filled.
+    pub(super) written: usize,
+    /// Decoding may stop once this many bytes of `dst` are filled.
+    pub(super) needed: usize,
+}
+
 impl<'a, 'b> Output<'a, 'b> {
     /// `literals` are `count`, and [`SLACK`] bytes more at least.
-    pub(super) fn new(
-        dst: &'a mut [u8],
-        written: usize,
-        needed: usize,
-        literals: &'b [u8],
-        count: usize,
-    ) -> Self {
+    pub(super) fn new(target: Target<'a, 'b>, literals: &'b [u8], count: usize) -> Self {
+        let Target { dst, history, written, needed } = target;
         let count = count.min(literals.len().saturating_sub(SLACK));
-        Self { dst, written, needed, literals, taken: 0, count }
+        Self { dst, history, written, needed, literals, taken: 0, count }
     }
 
     /// Where the next bytes come from and go to.
@@ -75,16 +84,31 @@ impl<'a, 'b> Output<'a, 'b> {
         distance: usize,
     ) -> Result<bool> {
         self.append(literals)?;
-        if distance == 0 || distance > self.written {
-            return Err("zstd match begins before its frame");
-        }
         if matched > self.dst.len() - self.written {
             return Err(TOO_LONG);
         }
+        let matched = matched - self.copy_history(matched, distance)?;
         // SAFETY: the match ends in `dst`, and begins there, as was just seen.
         unsafe { copy_match_exact(self.dst.as_mut_ptr().add(self.written), distance, matched) };
         self.written += matched;
         Ok(self.is_enough())
+    }
+
+    /// Copies the part of a match that lies in the dictionary, which is none where the distance does
+    /// not reach it, and returns its length. The match fits into `dst`.
+    fn copy_history(&mut self, matched: usize, distance: usize) -> Result<usize> {
+        const NOWHERE: &str = "zstd match begins before its frame";
+        if distance == 0 {
+            return Err(NOWHERE);
+        }
+        let before_frame = distance.saturating_sub(self.written);
+        let start = self.history.len().checked_sub(before_frame).ok_or(NOWHERE)?;
+        let len = matched.min(before_frame);
+        let from = self.history.get(start..start + len).unwrap_or_default();
+        let to = self.dst.get_mut(self.written..self.written + len).ok_or(TOO_LONG)?;
+        to.copy_from_slice(from);
+        self.written += len;
+        Ok(len)
     }
 
     /// Appends what is left of the literals.

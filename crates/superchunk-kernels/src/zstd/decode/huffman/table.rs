@@ -50,6 +50,7 @@ pub(crate) struct Table {
 }
 
 /// The symbols of a code in the order of the table, the longest codes first.
+#[derive(Clone)]
 struct Symbols {
     /// Behind them are some of those that do not occur.
     sorted: [u8; 2 * MOST_SYMBOLS],
@@ -85,6 +86,14 @@ impl Table {
 
     pub(super) fn return_scratch(&mut self, scratch: Vec<u8>) {
         self.scratch = scratch;
+    }
+
+    /// Makes the code that of `other`; the tables for pairs are made when they are needed.
+    pub(crate) fn copy_code(&mut self, other: &Self) {
+        self.one.entries = other.one.entries;
+        self.symbols.clone_from(&other.symbols);
+        (self.log, self.longest, self.described) = (other.log, other.longest, other.described);
+        (self.present, self.pairs_present) = (other.present, false);
     }
 
     /// Forgets the code of a frame before.

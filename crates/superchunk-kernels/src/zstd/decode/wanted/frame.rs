@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::super::bits::MARGIN;
 use super::super::block::{BlockDecoder, sequence_count};
+use super::super::dictionary::Dictionary;
 use super::super::frame::{BlockHead, BlockKind, FrameHead, Magic};
 use super::super::literals::Section;
 use super::super::sequences::{FIRST_RECENT, Recent};
@@ -41,7 +42,7 @@ impl<'a> Blocks<'a> {
         wanted: &'a Wanted,
     ) -> Self {
         kept.clear();
-        decoder.begin_frame();
+        decoder.begin_frame(&Dictionary::NONE);
         let place = Place { written: 0, literals: 0, needed: wanted.end() };
         let (recent, code, first) = (FIRST_RECENT, None, true);
         Self { decoder, trace, kept, src, wanted, place, recent, code, first }
@@ -51,6 +52,7 @@ impl<'a> Blocks<'a> {
     pub(super) fn note_frame(&mut self, room: usize) -> Option<usize> {
         let Magic::Frame = Magic::parse(self.src).ok()? else { return None };
         let frame = FrameHead::parse(self.src).ok()?;
+        Dictionary::NONE.is_that_of(&frame).ok()?;
         if self.place.needed > room || frame.content_size.is_some_and(|size| size > room as u64) {
             return None;
         }
