@@ -105,7 +105,7 @@ fn look_at_array(frame: SuperChunk) -> Result<()> {
     let items: u64 = start.iter().zip(&stop).map(|(a, b)| b - a).product();
     let mut dst = vec![0; usize::try_from(items).unwrap_or(0) * array.item_size()];
     let _ = array.read_box(&start, &stop, &mut dst);
-    let _ = array.read_points(&[start], &mut vec![0; array.item_size()]);
+    let _ = array.read_points(&start, &mut vec![0; array.item_size()]);
     let bytes = array.item_count().saturating_mul(array.item_size() as u64);
     if bytes <= LIMIT as u64 {
         let (read, _) = array.read_bytes(&Selection::all(&shape))?;

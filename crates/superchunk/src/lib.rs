@@ -77,7 +77,7 @@ pub use dtype::{ByteOrder, DKind, DType, Element, Field, TimeBase, TimeUnit};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use exec::Executor;
 pub use limits::Limits;
-pub use nd::{AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
+pub use nd::{AxisIndexes, AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
 pub use objects::{ObjectKind, ObjectPacking, Objects, ObjectsOptions};
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};

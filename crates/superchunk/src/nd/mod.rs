@@ -6,7 +6,7 @@
 //! | `defaults` | chunk and block shapes for those who give none |
 //! | `select`, `pick` | which items: slices as NumPy writes them; per axis, by chunk and block |
 //! | `strided` | copies a box from buffer to buffer |
-//! | `view`, `read`, `points` | from items to chunks, blocks and bytes |
+//! | `view`, `read`, `points`, `mask` | from items to chunks, blocks and bytes |
 //! | `write`, `assemble` | the other way |
 //! | `resize`, `join` | arrays that grow, shrink, lose and gain rows, are put together |
 //! | `create`, `options`, `copy` | new arrays |
@@ -19,6 +19,7 @@ mod create;
 mod defaults;
 mod geometry;
 mod join;
+mod mask;
 #[cfg(feature = "ndarray")]
 mod ndarray_view;
 mod odometer;
@@ -37,7 +38,7 @@ pub use create::FillValue;
 pub(crate) use geometry::{Geometry, product, strides};
 pub use options::NdOptions;
 pub use read::ChunkBox;
-pub use select::{AxisSlice, Selection};
+pub use select::{AxisIndexes, AxisSlice, Selection};
 pub(crate) use strided::{Axis, Copy};
 
 #[cfg(any(unix, windows))]

@@ -59,6 +59,18 @@ impl Picks {
         Ok(Self::Range { start, step: slice.step.unsigned_abs(), count })
     }
 
+    /// The indexes of a slice, each with its place in the order of the slice.
+    pub(crate) fn in_order_of(slice: &AxisSlice) -> Result<Self> {
+        let Self::Range { start, step, count } = Self::from_slice(slice)? else {
+            return Ok(Self::List(Vec::new()));
+        };
+        if slice.step > 0 {
+            return Ok(Self::Range { start, step, count });
+        }
+        let pick = |k: usize| (start + k as u64 * step, count - 1 - k);
+        Ok(Self::List((0..count).map(pick).collect()))
+    }
+
     /// Any indexes of an axis of this length; they may repeat.
     pub(crate) fn from_list(indexes: &[u64], axis: usize, side: u64) -> Result<Self> {
         if let Some(outside) = indexes.iter().find(|index| **index >= side) {

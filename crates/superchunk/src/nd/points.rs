@@ -1,5 +1,6 @@
 //! Single items, anywhere.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::NdArray;
@@ -9,23 +10,28 @@ use crate::error::{Error, Result};
 use crate::schunk::Made;
 
 /// An item: its chunk, its first byte there, and its number among the points.
-type Place = (usize, usize, usize);
+pub(super) type Place = (usize, usize, usize);
 
 impl NdArray {
-    /// Reads the items at these coordinates into `dst`, one after the other, in their order and as
-    /// often as they occur.
-    pub fn read_points(&self, points: &[Vec<u64>], dst: &mut [u8]) -> Result<()> {
-        let (places, item_size) = (self.places(points, dst.len())?, self.item_size());
-        let mut found = vec![0; dst.len()];
-        let mut shares = self.shares(&places, &mut found);
+    /// Reads items into `dst`, one after the other, as often as they occur. `coordinates` are those of
+    /// each item, one item after the other: as many numbers an item as the array has dimensions.
+    pub fn read_points(&self, coordinates: &[u64], dst: &mut [u8]) -> Result<()> {
+        self.read_places(&self.places(coordinates, dst.len())?, dst)
+    }
+
+    /// Reads items, sorted by their places, to where their numbers say.
+    pub(super) fn read_places(&self, places: &[Place], dst: &mut [u8]) -> Result<()> {
+        let item_size = self.item_size();
+        let mut found = vec![0; places.len() * item_size];
+        let mut shares = self.shares(places, &mut found);
         let executor = &self.frame.options().executor;
         let mut states = vec![(); executor.thread_count().min(shares.len())];
         executor.for_each(&mut states, &mut shares, |(), _, share| {
             share.outcome = self.frame.read_parts(share.points.chunk(), &mut share.points);
         });
         shares.into_iter().try_for_each(|share| share.outcome)?;
-        for ((_, _, point), item) in places.iter().zip(found.chunks_exact(item_size)) {
-            if let Some(to) = dst.get_mut(point * item_size..(point + 1) * item_size) {
+        for ((_, _, number), item) in places.iter().zip(found.chunks_exact(item_size)) {
+            if let Some(to) = dst.get_mut(number * item_size..(number + 1) * item_size) {
                 to.copy_from_slice(item);
             }
         }
@@ -62,27 +68,38 @@ impl NdArray {
         shares
     }
 
-    /// Writes the items at these coordinates; of an item that occurs twice the last value stays.
-    /// Every block that holds one is compressed anew.
-    pub fn write_points(&mut self, points: &[Vec<u64>], bytes: &[u8]) -> Result<()> {
-        let places = self.places(points, bytes.len())?;
+    /// Writes items at coordinates as [`NdArray::read_points`] takes them; of an item that occurs
+    /// twice the last value stays. Every block that holds one is compressed anew.
+    pub fn write_points(&mut self, coordinates: &[u64], bytes: &[u8]) -> Result<()> {
+        let places = self.places(coordinates, bytes.len())?;
+        let mut groups = places.chunk_by(|a, b| a.0 == b.0);
+        let numbers: Vec<usize> =
+            groups.clone().filter_map(|group| group.first()).map(|place| place.0).collect();
+        self.write_places(&numbers, bytes, |_| groups.next().unwrap_or_default().into())
+    }
+
+    /// Writes items of the chunks `numbers`; `places` returns the items of one chunk after the other.
+    pub(super) fn write_places<'p>(
+        &mut self,
+        numbers: &[usize],
+        bytes: &[u8],
+        mut places: impl FnMut(usize) -> Cow<'p, [Place]>,
+    ) -> Result<()> {
         let (layer, item_size) = (self.layer_bytes(), self.item_size());
         let block_bytes = self.geometry.block_bytes;
-        let groups: Vec<&[Place]> = places.chunk_by(|a, b| a.0 == b.0).collect();
-        let numbers = groups.iter().filter_map(|group| group.first()).map(|place| place.0);
-        let mut waiting = groups.iter();
+        let numbers = numbers.iter().copied();
         self.frame.change_chunks((self.layer, &layer), numbers, |frame, number, buffer| {
-            let places = waiting.next().copied().unwrap_or_default();
+            let places = places(number);
             let mut changed = vec![false; buffer.len() / block_bytes];
-            for (_, byte, _) in places {
+            for (_, byte, _) in places.iter() {
                 if let Some(changed) = changed.get_mut(byte / block_bytes) {
                     *changed = true;
                 }
             }
             let others_stay = frame.read_changed_blocks(number, &changed, buffer)?;
-            for (_, byte, point) in places {
+            for (_, byte, number) in places.iter() {
                 let to = buffer.get_mut(*byte..byte + item_size);
-                let from = bytes.get(point * item_size..(point + 1) * item_size);
+                let from = bytes.get(number * item_size..(number + 1) * item_size);
                 if let (Some(to), Some(from)) = (to, from) {
                     to.copy_from_slice(from);
                 }
@@ -92,20 +109,22 @@ impl NdArray {
     }
 
     /// Where the points are, in the order of the storage.
-    fn places(&self, points: &[Vec<u64>], len: usize) -> Result<Vec<Place>> {
-        if points.len().checked_mul(self.item_size()) != Some(len) {
+    fn places(&self, coordinates: &[u64], len: usize) -> Result<Vec<Place>> {
+        let (ndim, item_size) = (self.ndim(), self.item_size());
+        let count = len / item_size;
+        if count * item_size != len || count.checked_mul(ndim) != Some(coordinates.len()) {
             return Err(Error::invalid(format!(
-                "{} items of {} bytes, the buffer has {len}",
-                points.len(),
-                self.item_size()
+                "expected {ndim} coordinates for each of {count} items of {item_size} bytes, got \
+                 {} coordinates and {len} bytes",
+                coordinates.len()
             )));
         }
-        let mut places = Vec::with_capacity(points.len());
-        for (number, point) in points.iter().enumerate() {
-            let inside = point.iter().zip(self.shape()).all(|(at, side)| at < side);
-            if point.len() != self.ndim() || !inside {
+        let mut places = Vec::with_capacity(count);
+        for number in 0..count {
+            let point = coordinates.get(number * ndim..(number + 1) * ndim).unwrap_or_default();
+            if point.iter().zip(self.shape()).any(|(at, side)| at >= side) {
                 return Err(Error::invalid(format!(
-                    "{point:?} is no item of an array of shape {:?}",
+                    "{point:?} is not an item of an array of shape {:?}",
                     self.shape()
                 )));
             }

@@ -3,7 +3,7 @@
 use super::NdArray;
 use super::geometry::{product, strides};
 use super::pick::Picks;
-use super::select::{AxisSlice, Selection};
+use super::select::{AxisIndexes, AxisSlice, Selection};
 use crate::dtype::{ByteOrder, Element};
 use crate::error::{Error, Result};
 
@@ -36,24 +36,7 @@ impl NdArray {
     ) -> Result<()> {
         let selection = Selection::from_box(start, stop);
         let picks = self.picks(&selection)?;
-        if strides.len() != picks.len() {
-            return Err(Error::invalid(format!(
-                "{} strides for {} dimensions",
-                strides.len(),
-                picks.len()
-            )));
-        }
-        let reach =
-            picks.iter().zip(strides).try_fold(self.item_size(), |reach, (picks, stride)| {
-                reach.checked_add(picks.count().saturating_sub(1).checked_mul(*stride)?)
-            });
-        let empty = picks.iter().any(|picks| picks.count() == 0);
-        if !empty && reach.is_none_or(|reach| reach > dst.len()) {
-            return Err(Error::invalid(format!(
-                "the box ends past the buffer, which has {} bytes",
-                dst.len()
-            )));
-        }
+        check_strides(&picks, strides, self.item_size(), dst.len())?;
         self.view().read(&picks, dst, strides)
     }
 
@@ -94,14 +77,31 @@ impl NdArray {
         Ok(self.read_bytes(&Selection::all(self.shape()))?.1)
     }
 
-    /// The items at all combinations of some indexes of each axis, in any order and as often as they
-    /// occur (NumPy's `ix_`), in C order.
-    pub fn read_orthogonal(&self, indexes: &[&[u64]]) -> Result<Vec<u8>> {
+    /// Returns the items at all combinations of some indexes of each axis (NumPy's `ix_`), in C order.
+    pub fn read_orthogonal(&self, indexes: &[AxisIndexes<'_>]) -> Result<Vec<u8>> {
         let picks = self.orthogonal_picks(indexes)?;
         let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
         let mut bytes = vec![0; self.bytes_of(&counts)?];
         self.read_picks(&picks, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Reads such items into `dst`, in C order; it has exactly their length.
+    pub fn read_orthogonal_into(&self, indexes: &[AxisIndexes<'_>], dst: &mut [u8]) -> Result<()> {
+        self.read_picks(&self.orthogonal_picks(indexes)?, dst)
+    }
+
+    /// Reads such items into a buffer whose axes have these strides, in bytes. Bytes between the
+    /// items stay as they are.
+    pub fn read_orthogonal_strided(
+        &self,
+        indexes: &[AxisIndexes<'_>],
+        dst: &mut [u8],
+        strides: &[usize],
+    ) -> Result<()> {
+        let picks = self.orthogonal_picks(indexes)?;
+        check_strides(&picks, strides, self.item_size(), dst.len())?;
+        self.view().read(&picks, dst, strides)
     }
 
     /// Every chunk, in order.
@@ -121,16 +121,23 @@ impl NdArray {
         selection.axes().iter().map(Picks::from_slice).collect()
     }
 
-    pub(super) fn orthogonal_picks(&self, indexes: &[&[u64]]) -> Result<Vec<Picks>> {
+    pub(super) fn orthogonal_picks(&self, indexes: &[AxisIndexes<'_>]) -> Result<Vec<Picks>> {
         if indexes.len() != self.ndim() {
             return Err(Error::invalid(format!(
-                "{} lists of indexes for {} dimensions",
-                indexes.len(),
-                self.ndim()
+                "expected indexes for each of {} dimensions, got {}",
+                self.ndim(),
+                indexes.len()
             )));
         }
         let axes = indexes.iter().zip(self.shape()).enumerate();
-        axes.map(|(axis, (list, side))| Picks::from_list(list, axis, *side)).collect()
+        axes.map(|(axis, (indexes, side))| match indexes {
+            AxisIndexes::List(list) => Picks::from_list(list, axis, *side),
+            AxisIndexes::Slice(slice) => {
+                slice.check(axis, *side)?;
+                Picks::in_order_of(slice)
+            }
+        })
+        .collect()
     }
 
     /// Refuses a Rust type that is not the array's.
@@ -170,6 +177,30 @@ pub(super) fn check_len(counts: &[usize], item_size: usize, len: usize) -> Resul
     Err(Error::invalid(format!(
         "the buffer has {len} bytes, items of {item_size} bytes in shape {counts:?} have other many"
     )))
+}
+
+/// Refuses strides that lead out of a buffer of `len` bytes.
+pub(super) fn check_strides(
+    picks: &[Picks],
+    strides: &[usize],
+    item_size: usize,
+    len: usize,
+) -> Result<()> {
+    if strides.len() != picks.len() {
+        return Err(Error::invalid(format!(
+            "expected {} strides, one for each dimension, got {}",
+            picks.len(),
+            strides.len()
+        )));
+    }
+    let reach = picks.iter().zip(strides).try_fold(item_size, |reach, (picks, stride)| {
+        reach.checked_add(picks.count().saturating_sub(1).checked_mul(*stride)?)
+    });
+    let is_empty = picks.iter().any(|picks| picks.count() == 0);
+    if is_empty || reach.is_some_and(|reach| reach <= len) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("the items end past the buffer, which has {len} bytes")))
 }
 
 /// The axes that are wanted in descending order.

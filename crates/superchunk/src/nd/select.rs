@@ -29,6 +29,27 @@ pub struct AxisSlice {
     pub dropped: bool,
 }
 
+/// The indexes of one axis of an orthogonal selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AxisIndexes<'a> {
+    /// Indexes at equal distances.
+    Slice(AxisSlice),
+    /// Any indexes, in any order and as often as they occur.
+    List(&'a [u64]),
+}
+
+impl<'a> From<&'a [u64]> for AxisIndexes<'a> {
+    fn from(indexes: &'a [u64]) -> Self {
+        Self::List(indexes)
+    }
+}
+
+impl From<AxisSlice> for AxisIndexes<'_> {
+    fn from(slice: AxisSlice) -> Self {
+        Self::Slice(slice)
+    }
+}
+
 impl AxisSlice {
     /// The index behind the last one, if the step is positive; for a negative step, the lowest index.
     #[must_use]
@@ -44,7 +65,7 @@ impl AxisSlice {
     }
 
     /// Refuses indexes outside of an axis of this length.
-    fn check(&self, axis: usize, side: u64) -> Result<()> {
+    pub(super) fn check(&self, axis: usize, side: u64) -> Result<()> {
         let inside =
             self.count == 0 || (self.start < side && self.last().is_some_and(|l| l < side));
         if inside && self.step != 0 {

@@ -6,8 +6,8 @@ use super::assemble::{pack, pack_one};
 use super::geometry::{Geometry, product, strides};
 use super::odometer::{Odometer, chosen};
 use super::pick::{BlockPart, Group, Picks};
-use super::read::{check_len, turn, turned};
-use super::select::Selection;
+use super::read::{check_len, check_strides, turn, turned};
+use super::select::{AxisIndexes, Selection};
 use super::view::block_parts;
 use crate::dtype::{ByteOrder, Element};
 use crate::error::Result;
@@ -48,21 +48,46 @@ impl NdArray {
 
     /// Writes the items at all combinations of some indexes of each axis; `bytes` are theirs in C
     /// order. Of an item that occurs twice the last value stays.
-    pub fn write_orthogonal(&mut self, indexes: &[&[u64]], bytes: &[u8]) -> Result<()> {
+    pub fn write_orthogonal(&mut self, indexes: &[AxisIndexes<'_>], bytes: &[u8]) -> Result<()> {
         let picks = self.orthogonal_picks(indexes)?;
         let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
         check_len(&counts, self.item_size(), bytes.len())?;
         self.write_picks(&picks, bytes)
     }
 
+    /// Writes a box from a buffer whose axes have these strides, in bytes; a stride of 0 repeats what
+    /// is there.
+    pub fn write_box_strided(
+        &mut self,
+        start: &[u64],
+        stop: &[u64],
+        bytes: &[u8],
+        strides: &[usize],
+    ) -> Result<()> {
+        let picks = self.picks(&Selection::from_box(start, stop))?;
+        check_strides(&picks, strides, self.item_size(), bytes.len())?;
+        self.write_strided(&picks, bytes, strides)
+    }
+
+    /// Makes all items of a selection equal to `item`, which is as long as one. Chunks that are filled
+    /// take 32 bytes.
+    pub fn fill(&mut self, selection: &Selection, item: &[u8]) -> Result<()> {
+        let picks = self.picks(selection)?;
+        check_len(&[1], self.item_size(), item.len())?;
+        self.write_strided(&picks, item, &vec![0; picks.len()])
+    }
+
     fn write_picks(&mut self, picks: &[Picks], bytes: &[u8]) -> Result<()> {
         let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
-        if counts.contains(&0) {
+        self.write_strided(picks, bytes, &strides(&counts, self.item_size()))
+    }
+
+    fn write_strided(&mut self, picks: &[Picks], bytes: &[u8], strides: &[usize]) -> Result<()> {
+        if picks.iter().any(|picks| picks.count() == 0) {
             return Ok(());
         }
         let layer = self.layer_bytes();
         let geometry = &self.geometry;
-        let strides = &*strides(&counts, geometry.item_size);
         let groups: Vec<Vec<Group>> =
             picks.iter().zip(&geometry.chunks).map(|(picks, side)| picks.groups(*side)).collect();
         let numbers = touched_chunks(geometry, &groups);

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use superchunk::store::MemoryFolder;
 use superchunk::{
-    Codec, CompressOptions, DType, ErrorKind, Executor, FillValue, Filter, FrameOptions, NdArray,
-    NdOptions, OpenOptions, Registry, Result, Selection, SuperChunk, UserCodec,
+    AxisIndexes, Codec, CompressOptions, DType, ErrorKind, Executor, FillValue, Filter,
+    FrameOptions, NdArray, NdOptions, OpenOptions, Registry, Result, Selection, SuperChunk,
+    UserCodec,
 };
 
 fn options(chunks: &[usize], blocks: &[usize]) -> NdOptions {
@@ -78,7 +79,7 @@ fn a_slice_decodes_only_the_blocks_it_touches() {
     assert_eq!(decoded(":, :, :"), 64);
     count.store(0, Ordering::Relaxed);
     let mut points = [0; 12];
-    array.read_points(&[vec![1, 1, 1], vec![31, 0, 9], vec![2, 3, 4]], &mut points).unwrap();
+    array.read_points(&[1, 1, 1, 31, 0, 9, 2, 3, 4], &mut points).unwrap();
     assert_eq!(count.load(Ordering::Relaxed), 2);
 }
 
@@ -150,14 +151,14 @@ fn points_that_threads_share_are_those_that_one_reads() {
             let options = NdOptions::new(FrameOptions::new(compress));
             let mut array =
                 counted(&[64; 3], &options.with_chunks(&chunks).with_blocks(&[16, 16, 16]));
-            let mut found = vec![0; points.len()];
+            let (mut found, points) = (vec![0; points.len()], points.concat());
             array.read_points(&points, bytemuck::cast_slice_mut(&mut found)).unwrap();
             assert!(found == wanted, "chunks {chunks:?}, {threads} threads");
             let last = array.superchunk().chunk_count() - 1;
             let mut chunk = array.superchunk().compressed_chunk(last).unwrap();
             chunk[300..].fill(0xff);
             array.superchunk_mut().update_chunk(last, &chunk).unwrap();
-            let error = array.read_points(&points, &mut vec![0; 4 * points.len()]).unwrap_err();
+            let error = array.read_points(&points, &mut vec![0; 4 * points.len() / 3]).unwrap_err();
             assert!(error.to_string().contains(&format!("chunk {last}")), "{error}");
         }
     }
@@ -204,8 +205,13 @@ fn arrays_of_one_value_take_no_space() {
     }
     let full =
         NdArray::filled(&[100, 100], &dtype, FillValue::Value(&seven), &NdOptions::default());
-    let full = full.unwrap();
+    let mut full = full.unwrap();
     assert!(full.superchunk().to_bytes().unwrap().len() < 1000);
+    let all = Selection::all(&[100, 100]);
+    full.fill(&all, &9f64.to_le_bytes()).unwrap();
+    assert_eq!(full.read::<f64>(&all).unwrap(), [9.0; 10_000]);
+    assert!(full.superchunk().to_bytes().unwrap().len() < 1000);
+    full.fill(&all, &seven).unwrap();
     assert_eq!(
         full.read::<f64>(&Selection::parse("5, ::50", &[100, 100]).unwrap()).unwrap(),
         [7.0, 7.0]
@@ -239,8 +245,8 @@ fn arguments_that_do_not_fit_are_refused() {
     assert!(array.read_box(&[0, 0], &[4, 4], &mut dst).is_err(), "the buffer is too long");
     assert!(array.read_box_strided(&[0, 0], &[4, 5], &mut dst, &[20, 5]).is_err());
     assert!(array.write_box(&[0, 0], &[1, 1], &[0; 3]).is_err());
-    assert!(array.read_orthogonal(&[&[4], &[0]]).is_err());
-    assert!(array.read_points(&[vec![0, 5]], &mut [0; 4]).is_err());
+    assert!(array.read_orthogonal(&[AxisIndexes::List(&[4]), AxisIndexes::List(&[0])]).is_err());
+    assert!(array.read_points(&[0, 5], &mut [0; 4]).is_err());
     assert!(array.append(2, &[0; 20]).is_err());
     assert!(array.append(0, &[0; 19]).is_err());
     assert!(array.insert(0, 5, &[0; 20]).is_err());

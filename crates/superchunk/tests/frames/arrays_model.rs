@@ -14,8 +14,8 @@ use std::sync::Arc;
 use superchunk::frame::Durability;
 use superchunk::store::MemoryFolder;
 use superchunk::{
-    AxisSlice, Codec, CompressOptions, DType, Executor, FillValue, Filter, FrameOptions, NdArray,
-    NdOptions, OpenOptions, Selection,
+    AxisIndexes, AxisSlice, Codec, CompressOptions, DType, Executor, FillValue, Filter,
+    FrameOptions, NdArray, NdOptions, OpenOptions, Selection,
 };
 use superchunk_testkit::rng::Rng;
 
@@ -164,16 +164,51 @@ fn check(array: &NdArray, plain: &Plain, rng: &mut Rng) {
         .collect();
     let expected: Vec<u8> =
         combinations(&lists).iter().flat_map(|index| plain.item(index).to_vec()).collect();
-    let borrowed: Vec<&[u64]> = lists.iter().map(Vec::as_slice).collect();
+    let borrowed: Vec<AxisIndexes<'_>> = lists.iter().map(|list| list.as_slice().into()).collect();
     assert_eq!(array.read_orthogonal(&borrowed).unwrap(), expected, "{lists:?}");
+    check_mixed(array, plain, &lists, rng);
+    let mask: Vec<bool> = (0..array.item_count()).map(|_| rng.index(3) == 0).collect();
+    let items = plain.bytes.chunks(plain.item_size).zip(&mask);
+    let expected: Vec<u8> =
+        items.filter(|(_, bit)| **bit).flat_map(|(item, _)| item.to_vec()).collect();
+    assert_eq!(array.read_mask(&mask).unwrap(), expected);
     if !plain.shape.contains(&0) {
         let points: Vec<Vec<u64>> = (0..rng.index(20))
             .map(|_| plain.shape.iter().map(|side| rng.below(*side)).collect())
             .collect();
         let mut got = vec![7; points.len() * plain.item_size];
-        array.read_points(&points, &mut got).unwrap();
+        array.read_points(&points.concat(), &mut got).unwrap();
         let expected: Vec<u8> = points.iter().flat_map(|p| plain.item(p).to_vec()).collect();
         assert_eq!(got, expected);
+    }
+}
+
+/// Slices, also descending ones, for some axes and lists for the others.
+fn check_mixed(array: &NdArray, plain: &Plain, lists: &[Vec<u64>], rng: &mut Rng) {
+    let selection = random_selection(rng, &plain.shape);
+    let mut mixed = Vec::new();
+    let mut chosen = Vec::new();
+    for (list, slice) in lists.iter().zip(selection.axes()) {
+        let is_list = rng.index(2) == 0;
+        mixed.push(if is_list { AxisIndexes::List(list) } else { AxisIndexes::Slice(*slice) });
+        chosen.push(if is_list { list.clone() } else { indexes(slice) });
+    }
+    let expected: Vec<u8> =
+        combinations(&chosen).iter().flat_map(|index| plain.item(index).to_vec()).collect();
+    let mut got = vec![7; expected.len()];
+    array.read_orthogonal_into(&mixed, &mut got).unwrap();
+    assert_eq!(got, expected, "{mixed:?}");
+    // One byte after every item, which stays.
+    let (mut strides, mut stride) = (vec![0; chosen.len()], plain.item_size + 1);
+    for (place, list) in strides.iter_mut().zip(&chosen).rev() {
+        *place = stride;
+        stride *= list.len();
+    }
+    let mut spread = vec![0xee; expected.len() / plain.item_size * (plain.item_size + 1)];
+    array.read_orthogonal_strided(&mixed, &mut spread, &strides).unwrap();
+    let items = spread.chunks(plain.item_size + 1).zip(expected.chunks(plain.item_size));
+    for (item, wanted) in items {
+        assert!(item[..plain.item_size] == *wanted && item[plain.item_size] == 0xee, "{mixed:?}");
     }
 }
 
@@ -213,8 +248,11 @@ fn check_selection(array: &NdArray, plain: &Plain, selection: &Selection) {
 
 /// One random change, done to both.
 fn change(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
-    match rng.index(7) {
+    match rng.index(10) {
         0 | 1 => write_some(array, plain, rng),
+        7 => fill_some(array, plain, rng),
+        8 => write_masked(array, plain, rng),
+        9 => write_spread(array, plain, rng),
         2 if !plain.shape.contains(&0) => write_points(array, plain, rng),
         3 => {
             let shape: Vec<u64> = plain.shape.iter().map(|_| rng.below(9)).collect();
@@ -240,11 +278,50 @@ fn write_some(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
     }
 }
 
+fn fill_some(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
+    let selection = random_selection(rng, &plain.shape);
+    let lists: Vec<Vec<u64>> = selection.axes().iter().map(indexes).collect();
+    let item = rng.bytes(plain.item_size);
+    array.fill(&selection, &item).unwrap();
+    combinations(&lists).iter().for_each(|index| plain.set(index, &item));
+}
+
+fn write_masked(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
+    let mask: Vec<bool> = (0..array.item_count()).map(|_| rng.index(4) == 0).collect();
+    let data = rng.bytes(mask.iter().filter(|bit| **bit).count() * plain.item_size);
+    array.write_mask(&mask, &data).unwrap();
+    let places = plain.bytes.chunks_mut(plain.item_size).zip(&mask).filter(|(_, bit)| **bit);
+    for ((place, _), item) in places.zip(data.chunks(plain.item_size)) {
+        place.copy_from_slice(item);
+    }
+}
+
+/// A box from a buffer in Fortran order, with a byte after every item.
+fn write_spread(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
+    let start: Vec<u64> = plain.shape.iter().map(|side| rng.below(side + 1)).collect();
+    let room = plain.shape.iter().zip(&start).map(|(side, start)| side - start);
+    let stop: Vec<u64> =
+        room.zip(&start).map(|(room, start)| start + rng.below(room + 1)).collect();
+    let lists: Vec<Vec<u64>> = start.iter().zip(&stop).map(|(a, b)| (*a..*b).collect()).collect();
+    let (mut strides, mut stride) = (vec![0; lists.len()], plain.item_size + 1);
+    for (place, list) in strides.iter_mut().zip(&lists) {
+        *place = stride;
+        stride *= list.len();
+    }
+    let data = rng.bytes(stride);
+    array.write_box_strided(&start, &stop, &data, &strides).unwrap();
+    for index in combinations(&lists) {
+        let axes = index.iter().zip(&start).zip(&strides);
+        let at: usize = axes.map(|((i, start), stride)| (i - start) as usize * stride).sum();
+        plain.set(&index, &data[at..at + plain.item_size]);
+    }
+}
+
 fn write_points(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
     let mut point = || plain.shape.iter().map(|side| rng.below(*side)).collect();
     let points: Vec<Vec<u64>> = (0..5).map(|_| point()).collect();
     let data = rng.bytes(5 * plain.item_size);
-    array.write_points(&points, &data).unwrap();
+    array.write_points(&points.concat(), &data).unwrap();
     for (point, item) in points.iter().zip(data.chunks(plain.item_size)) {
         plain.set(point, item);
     }

@@ -1,0 +1,146 @@
+//! The items that a mask of the array's shape selects.
+
+use std::borrow::Cow;
+
+use super::NdArray;
+use super::geometry::{Geometry, product};
+use super::odometer::Odometer;
+use super::points::Place;
+use crate::error::{Error, Result};
+
+/// Items are read together until there are as many as this, which bounds the memory for their places.
+const MAX_PLACES: usize = 1 << 16;
+
+impl NdArray {
+    /// Reads the items for which `mask` is true, in C order. It has one value for each item of the
+    /// array, in C order.
+    pub fn read_mask(&self, mask: &[bool]) -> Result<Vec<u8>> {
+        let mask = Mask::new(mask, &self.geometry)?;
+        let mut bytes = vec![0; self.bytes_of(&[mask.selected])?];
+        let mut places = Vec::new();
+        for chunk in mask.touched_chunks() {
+            places.extend(mask.places(chunk));
+            if places.len() >= MAX_PLACES {
+                self.read_places(&places, &mut bytes)?;
+                places.clear();
+            }
+        }
+        self.read_places(&places, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes the items for which `mask` is true; `bytes` are theirs, in C order. Every block that
+    /// holds one is compressed anew.
+    pub fn write_mask(&mut self, mask: &[bool], bytes: &[u8]) -> Result<()> {
+        let geometry = self.geometry.clone();
+        let mask = Mask::new(mask, &geometry)?;
+        if product(&[mask.selected], self.item_size()) != Some(bytes.len()) {
+            return Err(Error::invalid(format!(
+                "the mask selects {} items of {} bytes, got {} bytes",
+                mask.selected,
+                self.item_size(),
+                bytes.len()
+            )));
+        }
+        let chunks: Vec<usize> = mask.touched_chunks().collect();
+        self.write_places(&chunks, bytes, |chunk| Cow::Owned(mask.places(chunk)))
+    }
+}
+
+/// A mask, with the number of each piece's first selected item: a piece is what a row of the array
+/// (along its last axis) has in one chunk.
+struct Mask<'a> {
+    bits: &'a [bool],
+    geometry: &'a Geometry,
+    /// The length of a row, and of the pieces that chunks cut it into.
+    side: usize,
+    piece: usize,
+    /// For each piece, how many items are selected before it.
+    before: Vec<usize>,
+    selected: usize,
+}
+
+impl<'a> Mask<'a> {
+    fn new(bits: &'a [bool], geometry: &'a Geometry) -> Result<Self> {
+        let items = geometry.shape.iter().try_fold(1_u64, |items, side| items.checked_mul(*side));
+        if items != u64::try_from(bits.len()).ok() {
+            return Err(Error::invalid(format!(
+                "expected a mask with a value for each item of shape {:?}, got {} values",
+                geometry.shape,
+                bits.len()
+            )));
+        }
+        let to_usize = |side: u64| usize::try_from(side).unwrap_or(usize::MAX);
+        let side = geometry.shape.last().map_or(1, |side| to_usize(*side)).max(1);
+        let piece = geometry.chunks.last().copied().unwrap_or(1).max(1);
+        let mut selected = 0;
+        let mut before = Vec::with_capacity(bits.len().div_ceil(side) * side.div_ceil(piece));
+        for piece in bits.chunks(side).flat_map(|row| row.chunks(piece)) {
+            before.push(selected);
+            selected += piece.iter().filter(|bit| **bit).count();
+        }
+        Ok(Self { bits, geometry, side, piece, before, selected })
+    }
+
+    /// The numbers of the chunks that hold selected items.
+    fn touched_chunks(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_touched =
+            |chunk: &usize| self.pieces(*chunk).any(|piece| self.bits_of(&piece).contains(&true));
+        (0..self.geometry.chunk_count).filter(is_touched)
+    }
+
+    /// The selected items of a chunk, in the order of the storage.
+    fn places(&self, chunk: usize) -> Vec<Place> {
+        let mut places = Vec::new();
+        for piece in self.pieces(chunk) {
+            let mut number = self.before.get(piece.number).copied().unwrap_or(self.selected);
+            let mut point = piece.start.clone();
+            for bit in self.bits_of(&piece) {
+                if *bit {
+                    let (_, byte) = self.geometry.place_of(&point);
+                    places.push((chunk, byte, number));
+                    number += 1;
+                }
+                if let Some(last) = point.last_mut() {
+                    *last += 1;
+                }
+            }
+        }
+        places.sort_unstable();
+        places
+    }
+
+    /// The pieces of a chunk, in C order.
+    fn pieces(&self, chunk: usize) -> impl Iterator<Item = Piece> + '_ {
+        let start = self.geometry.chunk_start(chunk);
+        let extent = self.geometry.chunk_extent(&start);
+        let len = extent.last().copied().unwrap_or(1);
+        let outer = extent.len().saturating_sub(1);
+        let mut odometer = Odometer::new(extent.into_iter().take(outer));
+        std::iter::from_fn(move || {
+            let at = odometer.next()?;
+            let mut point = start.clone();
+            point.iter_mut().zip(at).for_each(|(point, at)| *point += *at as u64);
+            let axes = point.iter().zip(&self.geometry.shape).take(outer);
+            let row = axes.fold(0, |row, (at, side)| row * side + at);
+            let row = usize::try_from(row).unwrap_or(usize::MAX);
+            let column = point.last().map_or(0, |at| usize::try_from(*at).unwrap_or(usize::MAX));
+            let number = row * self.side.div_ceil(self.piece) + column / self.piece;
+            Some(Piece { number, start: point, first: row * self.side + column, len })
+        })
+    }
+
+    fn bits_of(&self, piece: &Piece) -> &[bool] {
+        self.bits.get(piece.first..piece.first + piece.len).unwrap_or_default()
+    }
+}
+
+/// What a row of the array has in one chunk.
+struct Piece {
+    number: usize,
+    /// The coordinates of its first item.
+    start: Vec<u64>,
+    /// The place of the first item in the mask.
+    first: usize,
+    len: usize,
+}
