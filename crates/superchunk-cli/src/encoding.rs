@@ -171,6 +171,7 @@ impl EncodingArgs {
         let mut options = base;
         let compress = &mut options.compress;
         compress.executor = context.executor();
+        compress.check = context.verifies_writes();
         compress.codec = self.codec.unwrap_or(compress.codec);
         compress.level = self.level().unwrap_or(compress.level);
         compress.split = self.split.unwrap_or(compress.split);

@@ -223,6 +223,7 @@ impl Shop<'_> {
         let options = CompressOptions::new(args.typesize)
             .with_codec(args.codec)
             .with_level(args.level)
+            .with_check(self.context.verifies_writes())
             .with_executor(self.context.executor());
         Ok(if args.no_shuffle { options.with_filters([]) } else { options })
     }

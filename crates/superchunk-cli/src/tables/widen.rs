@@ -191,9 +191,11 @@ fn widened(
 ) -> Outcome<bcolz::Array> {
     let Some(chunks) = array.chunks() else { return Err(gone(path)) };
     let chunk = array.chunk_len().saturating_mul(array.row_size() as u64);
+    let compress = chunks.options().clone().with_executor(context.executor());
+    let compress = compress.with_check(context.verifies_writes());
     let options = ArrayOptions::new(column.dtype.clone())
         .with_row_shape(column.row_shape.clone())
-        .with_compress(chunks.options().clone().with_executor(context.executor()))
+        .with_compress(compress)
         .with_chunk_len((chunk / column.row_size().max(1) as u64).max(1))
         .with_expected_len(u64::try_from(array.expected_len()).unwrap_or(0))
         .with_default(array.default_value().clone());

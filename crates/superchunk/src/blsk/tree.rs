@@ -90,7 +90,8 @@ impl Tree {
         let root = Root::create(dir, name, &storage, access)?;
         let like = &options.compress;
         Self::over(root, storage, |compress| {
-            compress.with_executor(like.executor.clone()).with_registry(like.registry.clone())
+            let compress = compress.with_executor(like.executor.clone()).with_check(like.check);
+            compress.with_registry(like.registry.clone())
         })
     }
 
@@ -107,9 +108,7 @@ impl Tree {
             writable: mode != Mode::Read,
             recover: mode == Mode::Recover,
         };
-        let equip = |compress: CompressOptions| {
-            compress.with_executor(options.executor.clone()).with_registry(options.registry.clone())
-        };
+        let equip = |compress: CompressOptions| options.equip(compress);
         // A writer may be at work: then what was read is looked for again.
         let opened = retry_changed(|| {
             let (root, storage) = Root::open(dir.clone(), name.clone(), access)?;
