@@ -8,7 +8,7 @@ use std::time::Duration;
 use superchunk::bloscpack::{Pack, PackReader};
 use superchunk::detect::{self, Format};
 use superchunk::frame::{Locking, create_lock_file};
-use superchunk::{ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
+use superchunk::{CompressOptions, ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
@@ -60,6 +60,11 @@ impl Context {
     /// How much memory the command may take.
     pub(crate) fn memory(&self) -> Memory {
         Memory::new(self.global.limit_mem, self.global.verify_write)
+    }
+
+    /// The same options for chunks that this command writes.
+    pub(crate) fn equip(&self, compress: CompressOptions) -> CompressOptions {
+        compress.with_executor(self.executor()).with_check(self.verifies_writes())
     }
 
     /// Whether every new chunk is decoded and compared before it is written.

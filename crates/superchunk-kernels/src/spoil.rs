@@ -1,10 +1,15 @@
 //! Wrong bytes on purpose: the program's tests need an encoder that makes mistakes.
 
-/// Under feature `__internal-test`, and with the environment variable `SUPERCHUNK_SPOIL`, changes the
-/// last byte of a new chunk and reports that on stderr. Otherwise does nothing.
+/// Under feature `__internal-test` the environment variable `SUPERCHUNK_SPOIL` (`all`, or `checked` for
+/// those that are going to be checked) changes the last byte of new chunks and reports each on stderr.
+/// Otherwise does nothing.
 #[cfg(feature = "__internal-test")]
-pub fn spoil(chunk: &mut [u8]) {
-    let is_wanted = std::env::var_os("SUPERCHUNK_SPOIL").is_some();
+pub fn spoil(chunk: &mut [u8], is_checked: bool) {
+    let is_wanted = match std::env::var("SUPERCHUNK_SPOIL").as_deref() {
+        Ok("all") => true,
+        Ok("checked") => is_checked,
+        _ => false,
+    };
     if let Some(last) = chunk.last_mut().filter(|_| is_wanted) {
         *last ^= 0x10;
         std::eprintln!("superchunk: a chunk was spoilt");
@@ -14,4 +19,4 @@ pub fn spoil(chunk: &mut [u8]) {
 /// Does nothing: see the feature `__internal-test`.
 #[cfg(not(feature = "__internal-test"))]
 #[inline(always)]
-pub fn spoil(_: &mut [u8]) {}
+pub fn spoil(_: &mut [u8], _: bool) {}

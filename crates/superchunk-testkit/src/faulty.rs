@@ -62,8 +62,7 @@ impl UserCodec for RunLengths {
 
     fn compress(&self, _: u8, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
         let runs = src.chunk_by(|one, next| one == next).flat_map(|run| run.chunks(255));
-        let coded: Vec<u8> =
-            runs.flat_map(|run| [run.len().to_le_bytes()[0], run[0]]).collect();
+        let coded: Vec<u8> = runs.flat_map(|run| [run.len().to_le_bytes()[0], run[0]]).collect();
         let Some(room) = dst.get_mut(..coded.len()) else { return Ok(None) };
         room.copy_from_slice(&coded);
         let number = self.streams.fetch_add(1, Ordering::Relaxed) + 1;

@@ -67,7 +67,7 @@ impl Encoder {
         start: usize,
     ) -> Result<usize> {
         let chunk = out.get_mut(start..).unwrap_or_default();
-        superchunk_kernels::spoil(chunk);
+        superchunk_kernels::spoil(chunk, self.options.check);
         let done = match made {
             Ok(()) if self.options.check => self.check(original, chunk),
             made => made,
@@ -133,7 +133,9 @@ impl Encoder {
         let has_user_part = matches!(options.codec, Codec::Registered { .. })
             || options.filters.iter().any(|filter| matches!(filter, Filter::Registered { .. }));
         let advice = match has_user_part {
-            true => "its registered codec or filter is wrong, or lossy without saying so (`is_lossy`)",
+            true => {
+                "its registered codec or filter is wrong, or lossy without saying so (`is_lossy`)"
+            }
             false => "this is a bug or a fault of the memory: report it, and use another codec",
         };
         let dictionary = if options.dictionary { ", with a dictionary" } else { "" };
@@ -188,6 +190,9 @@ fn first_difference(block: usize, start: usize, found: &[u8], expected: &[u8]) -
     let mut pairs = found.iter().zip(expected).enumerate();
     let different = pairs.find(|(_, (found, expected))| found != expected);
     different.map_or_else(String::new, |(at, (found, expected))| {
-        format!("byte {} of it, in block {block}, is {found:#04x} instead of {expected:#04x}", start + at)
+        format!(
+            "byte {} of it, in block {block}, is {found:#04x} instead of {expected:#04x}",
+            start + at
+        )
     })
 }

@@ -227,7 +227,8 @@ impl Sparse {
         let (ids, hashes) = (Value::Array(ids), Value::Array(hashes));
         let value = Value::Array(vec![ALGORITHM.into(), ids, hashes, seal]);
         // The seal is found by its place in the file, so it must be there as it is.
-        let options = crate::options::CompressOptions::new(1).with_level(0).with_check(contents.check);
+        let options =
+            crate::options::CompressOptions::new(1).with_level(0).with_check(contents.check);
         let content = crate::chunk::compress(&value.encode()?, &options)?;
         Ok(Layer { name: HASHES.to_owned(), content })
     }

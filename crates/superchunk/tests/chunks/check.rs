@@ -29,7 +29,10 @@ fn assert_found(error: &Error) {
 }
 
 /// Compresses with a codec that is wrong in the last of every five streams, until that happens.
-fn compress_until_wrong(options: &CompressOptions, compress: impl Fn(&mut Encoder, &mut Vec<u8>) -> superchunk::Result<usize>) {
+fn compress_until_wrong(
+    options: &CompressOptions,
+    compress: impl Fn(&mut Encoder, &mut Vec<u8>) -> superchunk::Result<usize>,
+) {
     let faulty = || with_codec(options.clone(), RunLengths::wrong_every(5));
     let mut checked = Encoder::new(&faulty().with_check(true)).unwrap();
     let mut trusting = Encoder::new(&faulty()).unwrap();
@@ -184,7 +187,8 @@ fn what_is_right_passes_and_is_the_same_chunk() {
         let item_size = [1, 2, 3, 4, 4, 8, 8, 17, 255, 300][rng.index(10)];
         let len = [0, 1, 31, 32, 127, 1000, 4097, 40_001, 200_000][rng.index(9)];
         let mut filters: Vec<Filter> = (0..rng.index(4)).map(|_| all[rng.index(7)]).collect();
-        let truncates = |filter: &Filter| matches!(filter, Filter::TruncPrec(_) | Filter::IntTrunc(_));
+        let truncates =
+            |filter: &Filter| matches!(filter, Filter::TruncPrec(_) | Filter::IntTrunc(_));
         if !matches!(item_size, 4 | 8) {
             filters.retain(|filter| !truncates(filter));
         }

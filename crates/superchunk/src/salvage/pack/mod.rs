@@ -194,7 +194,8 @@ struct Filler {
 
 impl Filler {
     fn new(sizes: &Sizes, limits: &Limits) -> Self {
-        let options = CompressOptions::new(sizes.item_size).with_format(ChunkFormat::Blosc1).with_check(true);
+        let options =
+            CompressOptions::new(sizes.item_size).with_format(ChunkFormat::Blosc1).with_check(true);
         Self { options, limits: *limits, made: BTreeMap::new(), left: MOST_FILLING }
     }
 
