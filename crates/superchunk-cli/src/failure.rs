@@ -163,9 +163,7 @@ fn hint_of(kind: ErrorKind) -> Option<&'static str> {
             "another program is writing to it: try again when it has finished, or --wait longer",
         ),
         ErrorKind::Changed => Some("another program has written to it meanwhile: try again"),
-        ErrorKind::Miscompressed => {
-            Some("nothing was written: choose another codec with --codec (-c), and report the bug")
-        }
+        ErrorKind::Miscompressed => Some("nothing was written; --codec (-c) chooses another codec"),
         ErrorKind::DurabilityUnknown => {
             Some("do not repeat the command: look at the disk, then at the file")
         }

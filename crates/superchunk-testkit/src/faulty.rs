@@ -1,5 +1,7 @@
 //! A registered codec and a registered filter that make mistakes now and then.
 
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use superchunk::{Codec, CompressOptions, Error, Filter, Registry, Result, UserCodec, UserFilter};
@@ -62,7 +64,8 @@ impl UserCodec for RunLengths {
 
     fn compress(&self, _: u8, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
         let runs = src.chunk_by(|one, next| one == next).flat_map(|run| run.chunks(255));
-        let coded: Vec<u8> = runs.flat_map(|run| [run.len().to_le_bytes()[0], run[0]]).collect();
+        let coded: Vec<u8> =
+            runs.flat_map(|run| [u8::try_from(run.len()).unwrap_or(u8::MAX), run[0]]).collect();
         let Some(room) = dst.get_mut(..coded.len()) else { return Ok(None) };
         room.copy_from_slice(&coded);
         let number = self.streams.fetch_add(1, Ordering::Relaxed) + 1;

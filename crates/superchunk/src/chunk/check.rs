@@ -190,9 +190,6 @@ fn first_difference(block: usize, start: usize, found: &[u8], expected: &[u8]) -
     let mut pairs = found.iter().zip(expected).enumerate();
     let different = pairs.find(|(_, (found, expected))| found != expected);
     different.map_or_else(String::new, |(at, (found, expected))| {
-        format!(
-            "byte {} of it, in block {block}, is {found:#04x} instead of {expected:#04x}",
-            start + at
-        )
+        format!("byte {}, in block {block}, is {found:#04x} instead of {expected:#04x}", start + at)
     })
 }
