@@ -18,8 +18,9 @@ Examples:
 
 LOCATION is PATH[::INNER][@SLICE], as in data.b2frame@100:200; - is stdin or stdout.
 Every command also takes -q and -v (say less, more), -T N (threads), --limit-mem and --limit-output
-SIZE, --wait SECONDS (for another writer; 10), --lock (C-Blosc2's lock file), and --color and
---progress: auto, always or never.";
+SIZE, --verify-write (decode and compare every new chunk before it is written), --wait SECONDS (for
+another writer; 10), --lock (C-Blosc2's lock file), and --color and --progress: auto, always or
+never.";
 
 /// Blosc data from a shell: compress it, look into it, change it, convert it.
 #[derive(Debug, Parser)]
@@ -68,6 +69,9 @@ pub(crate) struct Global {
     /// The most memory to take, about; a chunk, or metadata, may fill an eighth of it
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_mem: Option<u64>,
+    /// Decode every new chunk, and compare it, before it is written
+    #[arg(long, global = true, hide = true)]
+    pub(crate) verify_write: bool,
     /// Most bytes that a command may decode to [default: 1 GiB or 10,000 times the input]
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_output: Option<u64>,

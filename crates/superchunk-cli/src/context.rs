@@ -8,7 +8,7 @@ use std::time::Duration;
 use superchunk::bloscpack::{Pack, PackReader};
 use superchunk::detect::{self, Format};
 use superchunk::frame::{Locking, create_lock_file};
-use superchunk::{ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
+use superchunk::{CompressOptions, ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
@@ -59,7 +59,17 @@ impl Context {
 
     /// How much memory the command may take.
     pub(crate) fn memory(&self) -> Memory {
-        Memory::new(self.global.limit_mem)
+        Memory::new(self.global.limit_mem, self.global.verify_write)
+    }
+
+    /// The same options for chunks that this command writes.
+    pub(crate) fn equip(&self, compress: CompressOptions) -> CompressOptions {
+        compress.with_executor(self.executor()).with_check(self.verifies_writes())
+    }
+
+    /// Whether every new chunk is decoded and compared before it is written.
+    pub(crate) fn verifies_writes(&self) -> bool {
+        self.global.verify_write
     }
 
     /// What an input may make us allocate.
@@ -85,6 +95,7 @@ impl Context {
     /// How containers are opened. C-Blosc2's lock file is used where it exists.
     pub(crate) fn open_options(&self) -> OpenOptions {
         let options = OpenOptions::new().with_executor(self.executor()).with_limits(self.limits());
+        let options = options.with_check(self.verifies_writes());
         options.with_locking(Locking::Existing).with_wait(self.wait())
     }
 
@@ -145,7 +156,7 @@ impl Context {
     /// How Bloscpack files are opened.
     pub(crate) fn pack_reader(&self) -> PackReader {
         let reader = PackReader::new().with_executor(self.executor()).with_limits(self.limits());
-        reader.with_wait(self.wait())
+        reader.with_check(self.verifies_writes()).with_wait(self.wait())
     }
 
     /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.

@@ -169,8 +169,8 @@ impl EncodingArgs {
     /// These options with what was chosen in their place.
     pub(crate) fn over(&self, base: FrameOptions, context: &Context) -> Outcome<FrameOptions> {
         let mut options = base;
+        options.compress = context.equip(options.compress);
         let compress = &mut options.compress;
-        compress.executor = context.executor();
         compress.codec = self.codec.unwrap_or(compress.codec);
         compress.level = self.level().unwrap_or(compress.level);
         compress.split = self.split.unwrap_or(compress.split);

@@ -146,6 +146,7 @@ fn exit_of(kind: ErrorKind) -> Exit {
         ErrorKind::NotFound | ErrorKind::Io => Exit::Io,
         ErrorKind::Locked | ErrorKind::Changed => Exit::Busy,
         ErrorKind::DurabilityUnknown => Exit::DurabilityUnknown,
+        ErrorKind::Miscompressed => Exit::Failure,
         _ => Exit::Failure,
     }
 }
@@ -156,12 +157,13 @@ fn hint_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Truncated => Some("the end is missing: was a copy or a download interrupted?"),
         ErrorKind::Unsupported => Some("`superchunk caps` lists what this build knows"),
         ErrorKind::LimitExceeded => Some(
-            "raise the limit with --limit-mem, to eight times what is needed, if you trust the data",
+            "raise the limit with --limit-mem, to eight times what is needed (nine with --verify-write), if you trust the data",
         ),
         ErrorKind::Locked => Some(
             "another program is writing to it: try again when it has finished, or --wait longer",
         ),
         ErrorKind::Changed => Some("another program has written to it meanwhile: try again"),
+        ErrorKind::Miscompressed => Some("nothing was written; --codec (-c) chooses another codec"),
         ErrorKind::DurabilityUnknown => {
             Some("do not repeat the command: look at the disk, then at the file")
         }
@@ -209,6 +211,7 @@ mod tests {
             (Error::limit(""), 6),
             (Error::not_found(""), 5),
             (Error::locked(""), 7),
+            (Error::new(ErrorKind::Miscompressed, ""), 1),
             (Error::io("", io::ErrorKind::PermissionDenied.into()), 5),
         ];
         for (error, code) in codes {

@@ -125,7 +125,9 @@ fn run(command: &Command, context: &Context) -> Outcome {
         Command::Tune(args) => verbs::tune::run(args, context),
         Command::Caps(_) => verbs::caps::run(context),
         Command::Blpk { arguments } => {
-            blpk::run(std::iter::once(OsString::from("blpk")).chain(arguments.iter().cloned()))
+            let verify = context.verifies_writes().then(|| OsString::from("--verify-write"));
+            let options = std::iter::once(OsString::from("blpk")).chain(verify);
+            blpk::run(options.chain(arguments.iter().cloned()))
         }
         Command::Completions(args) => verbs::manual::completions(args),
         Command::Man(args) => verbs::manual::man(args),

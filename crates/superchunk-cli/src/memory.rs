@@ -16,9 +16,11 @@ const VALUE_LEN: u64 = 32;
 pub(crate) struct Memory(Option<u64>);
 
 impl Memory {
-    /// At most this many bytes.
-    pub(crate) fn new(limit: Option<u64>) -> Self {
-        Self(limit.map(|limit| limit / BUFFERS))
+    /// At most this many bytes, for a command that may decode what it writes.
+    pub(crate) fn new(limit: Option<u64>, verifies_writes: bool) -> Self {
+        // A new chunk is decoded into one more.
+        let buffers = BUFFERS + u64::from(verifies_writes);
+        Self(limit.map(|limit| limit / buffers))
     }
 
     /// The same for the library: a chunk, and metadata, fill one buffer each.

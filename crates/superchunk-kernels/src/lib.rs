@@ -23,6 +23,7 @@
 //! | [`adler32()`] | the checksum of zlib streams |
 //! | [`Wanted`] | which bytes of a stream are to be decoded |
 //! | [`Marker`], [`Tracer`] | marks places of a stream, finds a few bytes by them |
+//! | [`spoil()`] | nothing; in tests of this project a wrong byte, for what must notice it |
 //! | `pool` | a fork-safe thread pool (feature `pool`) |
 
 #![cfg_attr(not(any(feature = "pool", feature = "__internal-test", test)), no_std)]
@@ -52,6 +53,7 @@ pub mod pool;
 mod rows512;
 pub mod runs;
 pub mod shuffle;
+mod spoil;
 mod trace;
 pub mod truncate;
 mod wanted;
@@ -63,5 +65,6 @@ pub use far::{append_far, copy_far};
 pub use malformed::Malformed;
 pub use marks::{Mark, Marker};
 pub use noise::{is_noise, repetitions};
+pub use spoil::spoil;
 pub use trace::Tracer;
 pub use wanted::Wanted;

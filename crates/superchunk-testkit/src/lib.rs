@@ -18,6 +18,7 @@
 //! - [`entry_widths`]: frames whose index has entries of another width;
 //! - [`trees`]: folders as lists of files, and random damages of them;
 //! - [`alloc`]: how much memory a call takes at most;
+//! - [`faulty`]: a codec and a filter that make mistakes;
 //! - `fork`: a check in a forked child (Unix);
 //! - `inject`: a process whose system calls fail, are cut short or are its last (Linux, x86-64);
 //! - [`marks`]: the marks of chunks, and false ones;
@@ -29,6 +30,7 @@ pub mod covering;
 pub mod crash;
 pub mod datasets;
 pub mod entry_widths;
+pub mod faulty;
 #[cfg(unix)]
 pub mod fork;
 mod fourier;

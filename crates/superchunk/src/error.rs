@@ -40,6 +40,10 @@ pub enum ErrorKind {
     Changed,
     /// The operating system said no.
     Io,
+    /// A new chunk does not decode to what went into it, as
+    /// [`CompressOptions::with_check`](crate::CompressOptions::with_check) has found out before it was
+    /// stored: a bug of the encoder, or a fault of the memory.
+    Miscompressed,
     /// The new state is in place, but whether it survives a power cut is unknown: the last sync
     /// failed. Every other error of a change means that nothing has happened.
     DurabilityUnknown,

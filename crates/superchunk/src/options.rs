@@ -125,6 +125,9 @@ pub struct CompressOptions {
     /// streams; other readers skip them. Off by default: a reader that uses them
     /// ([`Decoder::with_marks`](crate::chunk::Decoder::with_marks)) has to trust the writer.
     pub marks: bool,
+    /// Whether every new chunk is decoded and compared with what went in before it is stored, see
+    /// [`with_check`](Self::with_check). Off by default.
+    pub check: bool,
     /// The generation of the chunk.
     pub format: ChunkFormat,
     /// The N-d shape of a block, for the N-d filters and codecs.
@@ -148,6 +151,7 @@ impl CompressOptions {
             split: SplitMode::Auto,
             dictionary: false,
             marks: false,
+            check: false,
             format: ChunkFormat::Blosc2,
             block_shape: None,
             registry: Registry::new(),
@@ -200,6 +204,30 @@ impl CompressOptions {
     #[must_use]
     pub fn with_marks(mut self, marks: bool) -> Self {
         self.marks = marks;
+        self
+    }
+
+    /// The same options with or without a check of every new chunk: a hedge against an encoder, a
+    /// codec of the [`Registry`] or a memory that makes mistakes.
+    ///
+    /// Each chunk is decoded right after it was encoded, the way a reader does it, and compared with
+    /// what went in. A difference is [`ErrorKind::Miscompressed`](crate::ErrorKind::Miscompressed), and
+    /// nothing is stored. Marks are checked, too. This costs about one decompression, and holds one more
+    /// decoded chunk in memory while it lasts.
+    ///
+    /// A lossy filter changes what is expected: the filters up to the last lossy one are applied to the
+    /// input and undone again, and that is what the chunk must decode to. Those after it must be exact.
+    ///
+    /// ```
+    /// use superchunk::{chunk, CompressOptions};
+    ///
+    /// let options = CompressOptions::new(4).with_check(true);
+    /// let packed = chunk::compress(&[7; 4000], &options)?; // known to decode to these bytes
+    /// # Ok::<(), superchunk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_check(mut self, check: bool) -> Self {
+        self.check = check;
         self
     }
 

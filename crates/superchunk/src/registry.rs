@@ -20,6 +20,13 @@ pub trait UserCodec: Send + Sync {
 
     /// Decompresses `src`, which must fill `dst` exactly.
     fn decompress(&self, meta: u8, src: &[u8], dst: &mut [u8]) -> Result<()>;
+
+    /// Whether other bytes may come back than went in. Then the check of new chunks
+    /// ([`CompressOptions::with_check`](crate::CompressOptions::with_check)) can only find out that they
+    /// decode.
+    fn is_lossy(&self) -> bool {
+        false
+    }
 }
 
 /// A filter under a registered (32–159) or user (160–255) id. Both directions map a block to a
@@ -33,6 +40,13 @@ pub trait UserFilter: Send + Sync {
 
     /// Undoes [`forward`](UserFilter::forward).
     fn backward(&self, meta: u8, item_size: usize, src: &[u8], dst: &mut [u8]) -> Result<()>;
+
+    /// Whether other bytes may come back than went in. Then the check of new chunks
+    /// ([`CompressOptions::with_check`](crate::CompressOptions::with_check)) expects what this filter
+    /// itself makes of a block, there and back.
+    fn is_lossy(&self) -> bool {
+        false
+    }
 }
 
 /// Which codecs and filters exist beside the built-in ones.

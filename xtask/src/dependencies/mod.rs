@@ -2,12 +2,14 @@
 //! versions that `deny.toml` allows, only crates.io, and each crate named in `THIRD-PARTY.md`.
 
 mod licences;
+mod packages;
 mod rules;
 mod tree;
 
 use std::path::Path;
 
 use crate::step::{Outcome, root};
+use packages::Package;
 use rules::Rules;
 use tree::Crate;
 
@@ -16,13 +18,12 @@ pub(crate) fn check() -> Outcome {
     let root = root();
     let rules = Rules::parse(&read(&root.join("deny.toml"))?)?;
     let notices = read(&root.join("THIRD-PARTY.md"))?;
-    let listed = tree::list()?;
-    let (own, others): (Vec<_>, Vec<_>) =
-        tree::parse(&listed)?.into_iter().partition(|found| found.is_own(&root));
-    let mut refusals = licence_refusals(&own, &rules);
+    let listed = tree::list(&root)?;
+    let all = tree::parse(&listed)?;
+    let mut refusals = c_code(&all, &packages::list(&root)?, &rules);
+    let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|found| found.is_own(&root));
+    refusals.extend(licence_refusals(&own, &rules));
     refusals.extend(licence_refusals(&others, &rules));
-    refusals.extend(denied_crates(&others, &rules));
-    refusals.extend(c_bindings(&others));
     refusals.extend(foreign_sources(&others));
     refusals.extend(duplicate_versions(&others, &rules));
     refusals.extend(wrong_notices(&others, &notices));
@@ -44,6 +45,18 @@ fn licence_refusals(crates: &[Crate], rules: &Rules) -> Vec<String> {
         }
     };
     crates.iter().filter_map(refusal).collect()
+}
+
+/// Finds everything that needs a C compiler or a C library, in the library and in the program.
+fn c_code(crates: &[Crate], packages: &[Package], rules: &Rules) -> Vec<String> {
+    let is_listed = |root: &&str| crates.iter().any(|found| found.name == *root);
+    let missing = tree::ROOTS.iter().filter(|root| !is_listed(root));
+    let mut refusals: Vec<String> =
+        missing.map(|root| format!("{root}: cargo tree does not list it")).collect();
+    refusals.extend(denied_crates(crates, rules));
+    refusals.extend(c_bindings(crates));
+    refusals.extend(packages::refusals(crates, packages));
+    refusals
 }
 
 fn denied_crates(crates: &[Crate], rules: &Rules) -> Vec<String> {
@@ -117,6 +130,9 @@ fn wrong_notices(crates: &[Crate], notices: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     fn crates(tree: &str) -> Vec<Crate<'_>> {
@@ -156,6 +172,73 @@ mod tests {
              system v1.0.0|MIT\n",
         );
         assert_eq!(c_bindings(&found), ["zstd-sys 2.0.0: binds a C library"]);
+    }
+
+    /// Makes a workspace of a library and a program beside a crate `made-up-sys`, and checks it. The
+    /// program depends on that crate as `dependency` says, and has these `features`.
+    fn made_up(dependency: &str, features: &str, links: &str, script: &str) -> Vec<String> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("superchunk-xtask-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let package = |name: &str, rest: &str| {
+            let package = folder.join(name);
+            fs::create_dir_all(package.join("src")).unwrap();
+            fs::write(package.join("src/lib.rs"), "").unwrap();
+            let head = format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\n");
+            fs::write(package.join("Cargo.toml"), head + rest).unwrap();
+        };
+        package("made-up-sys", links);
+        fs::write(folder.join("made-up-sys/build.rs"), script).unwrap();
+        package("superchunk", "");
+        let section = "path = \"../made-up-sys\"";
+        package("superchunk-cli", &format!("[features]\n{features}\n{dependency}\n{section}\n"));
+        let members = "[workspace]\nresolver = \"2\"\nmembers = [\"superchunk\", \"superchunk-cli\"]\n\
+                       exclude = [\"made-up-sys\"]\n";
+        fs::write(folder.join("Cargo.toml"), members).unwrap();
+        let listed = tree::list(&folder).unwrap();
+        let packages = packages::list(&folder).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        c_code(&crates(&listed), &packages, &rules())
+    }
+
+    #[test]
+    fn a_program_that_needs_c_is_refused() {
+        let binds = "made-up-sys 1.0.0: binds a C library";
+        let optional = "[dependencies.made-up-sys]\noptional = true";
+        for (dependency, features) in [
+            ("[dependencies.made-up-sys]", ""),
+            ("[build-dependencies.made-up-sys]", ""),
+            ("[target.'cfg(windows)'.dependencies.made-up-sys]", ""),
+            (optional, "default = [\"made-up-sys\"]"),
+            (optional, ""),
+        ] {
+            let refusals = made_up(dependency, features, "", "fn main() {}");
+            assert_eq!(refusals, [binds], "{dependency} {features}");
+        }
+        let tests = made_up("[dev-dependencies.made-up-sys]", "", "", "fn main() {}");
+        assert!(tests.is_empty(), "nobody receives what only tests need: {tests:?}");
+        let refusals =
+            made_up("[dependencies.made-up-sys]", "", "links = \"made-up\"", "fn main() {}");
+        let links = "made-up-sys 1.0.0: its manifest links the library 'made-up'";
+        assert_eq!(refusals, [binds, links]);
+        let script = "fn main() { std::process::Command::new(\"gcc\").status().unwrap(); }";
+        let refusals = made_up("[dependencies.made-up-sys]", "", "", script);
+        assert_eq!(refusals, [binds, "made-up-sys 1.0.0: its build script says \"gcc\""]);
+    }
+
+    #[test]
+    fn the_program_and_all_its_crates_are_looked_at() {
+        let root = root();
+        let listed = tree::list(&root).unwrap();
+        let (all, packages) = (crates(&listed), packages::list(&root).unwrap());
+        for name in ["superchunk", "superchunk-cli", "clap", "signal-hook", "mzstd"] {
+            assert!(all.iter().any(|found| found.name == name), "{name}");
+        }
+        let library: Vec<Crate> =
+            all.iter().filter(|found| found.name != "superchunk-cli").copied().collect();
+        let refusals = c_code(&library, &packages, &rules());
+        assert_eq!(refusals, ["superchunk-cli: cargo tree does not list it"]);
     }
 
     #[test]

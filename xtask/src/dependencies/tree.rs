@@ -22,10 +22,14 @@ impl Crate<'_> {
     }
 }
 
-/// Lists the crates for all systems and with all features, also those that only run during a build.
-/// Cargo may have to download crates that this system does not use.
-pub(crate) fn list() -> Outcome<String> {
-    let mut tree = cargo(&["tree", "-p", "superchunk", "-p", "superchunk-cli", "--all-features"]);
+/// The packages that users build: the library and the program.
+pub(crate) const ROOTS: [&str; 2] = ["superchunk", "superchunk-cli"];
+
+/// Lists the crates of the workspace at `root` for all systems and with all features, also those that
+/// only run during a build. Cargo may have to download crates that this system does not use.
+pub(crate) fn list(root: &Path) -> Outcome<String> {
+    let mut tree = cargo(&["tree", "--all-features"]);
+    tree.args(ROOTS.iter().flat_map(|name| ["-p", *name])).current_dir(root);
     tree.args(["-e", "normal,build", "--target", "all", "--prefix", "none"]);
     output(tree.args(["--format", "{p}|{l}"]))
 }

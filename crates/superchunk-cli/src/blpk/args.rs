@@ -40,6 +40,9 @@ pub(super) struct Blpk {
     /// Threads, 1 to 256; those of the machine if not given
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     nthreads: Option<i64>,
+    /// Decode every new chunk, and compare it, before it is written
+    #[arg(long)]
+    verify_write: bool,
     #[command(subcommand)]
     pub(super) command: Option<Command>,
 }
@@ -159,6 +162,7 @@ impl Blpk {
             wait: 10,
             lock: false,
             limit_mem: None,
+            verify_write: self.verify_write,
             progress: When::Never,
             color: When::Never,
         }))

@@ -220,10 +220,9 @@ impl Shop<'_> {
         if !(1..=most).contains(&args.typesize) {
             return Err(refuse(format!("typesize must be 1 <= n <= {most}")));
         }
-        let options = CompressOptions::new(args.typesize)
-            .with_codec(args.codec)
-            .with_level(args.level)
-            .with_executor(self.context.executor());
+        let options =
+            CompressOptions::new(args.typesize).with_codec(args.codec).with_level(args.level);
+        let options = self.context.equip(options);
         Ok(if args.no_shuffle { options.with_filters([]) } else { options })
     }
 }

@@ -162,7 +162,8 @@ impl Kept {
                 Sink::edit(copy, context)?.ok_or_else(|| gone(path))
             }
             Self::BlskTable(table) => {
-                let options = wider_chunks(table.options()?, self.source().columns(), columns);
+                let options =
+                    wider_chunks(table.options()?, (self.source().columns(), columns), context);
                 let typed: Vec<_> =
                     columns.iter().map(|c| (c.name.as_str(), c.dtype.clone())).collect();
                 let mut new = blsk::Table::create(copy, &typed, table.row_shape(), &options)?;
@@ -171,7 +172,8 @@ impl Kept {
             }
             Self::BlskArray(array) => {
                 let [column] = columns else { return Err(gone(path)) };
-                let options = wider_chunks(array.options()?, self.source().columns(), columns);
+                let options =
+                    wider_chunks(array.options()?, (self.source().columns(), columns), context);
                 let mut new =
                     blsk::Array::create(copy, &column.dtype, array.row_shape(), &options)?;
                 array.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
@@ -193,7 +195,7 @@ fn widened(
     let chunk = array.chunk_len().saturating_mul(array.row_size() as u64);
     let options = ArrayOptions::new(column.dtype.clone())
         .with_row_shape(column.row_shape.clone())
-        .with_compress(chunks.options().clone().with_executor(context.executor()))
+        .with_compress(context.equip(chunks.options().clone()))
         .with_chunk_len((chunk / column.row_size().max(1) as u64).max(1))
         .with_expected_len(u64::try_from(array.expected_len()).unwrap_or(0))
         .with_default(array.default_value().clone());
@@ -205,11 +207,16 @@ fn widened(
 }
 
 /// The same options for wider columns: the chunks of the widest have about as many bytes as before.
-fn wider_chunks(options: blsk::Options, old: &[Column], new: &[Column]) -> blsk::Options {
+fn wider_chunks(
+    options: blsk::Options,
+    (old, new): (&[Column], &[Column]),
+    context: &Context,
+) -> blsk::Options {
     let widest =
         |columns: &[Column]| columns.iter().map(Column::row_size).max().unwrap_or(1).max(1);
     let rows = options.chunk_rows.unwrap_or(1).saturating_mul(widest(old)) / widest(new);
-    options.with_chunk_rows(rows.max(1))
+    let compress = context.equip(options.compress.clone());
+    options.with_compress(compress).with_chunk_rows(rows.max(1))
 }
 
 /// Puts the rows of these columns into a new table.

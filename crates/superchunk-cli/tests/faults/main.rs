@@ -3,7 +3,8 @@
 //!
 //! Every command that writes runs on every container that it can change, with each fault in each of
 //! its write-type calls. The exit code must agree with the content, other users can never read the
-//! files, and nothing is left over.
+//! files, and nothing is left over. The same commands run with an encoder that writes wrong bytes
+//! (`wrong_bytes`).
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -15,6 +16,7 @@ mod peers;
 #[path = "../common/program.rs"]
 mod program;
 mod run;
+mod wrong_bytes;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -310,7 +310,7 @@ fn outcome(line: &str, (number, fault): (usize, Fault), ended: &Ended) -> Result
 }
 
 /// The exit code of a command that succeeds: `salvage` reports that something is lost.
-fn success_of(line: &str) -> i32 {
+pub(crate) fn success_of(line: &str) -> i32 {
     if line.starts_with("salvage") && line.contains("damaged") { SALVAGED_IN_PART } else { 0 }
 }
 

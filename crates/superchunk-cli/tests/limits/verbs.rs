@@ -10,7 +10,7 @@ const VERBS: [(&str, &[&str]); 17] = [
         &[
             "pack {} -o out.b2frame",
             "pack {} -o out.b2nd --raw --dtype <f4",
-            "pack {} --raw -t 4 -o out.blp",
+            "pack {} --raw -t 4 -o out.blp --verify-write",
             "pack {} --varlen -o out.b2frame",
             "pack {} --varlen --jsonl -o out.blp",
             "pack {} -o -",
@@ -53,7 +53,7 @@ const VERBS: [(&str, &[&str]); 17] = [
         "convert",
         &[
             "convert {} out.b2frame",
-            "convert {} out.sparse --to sparse -c lz4",
+            "convert {} out.sparse --to sparse -c lz4 --verify-write",
             "convert {} out.b2nd",
             "convert {} out.chunk",
             "convert {} out.blp",
@@ -67,7 +67,7 @@ const VERBS: [(&str, &[&str]); 17] = [
     ),
     ("append", &["append {} /proc/version", "append {} {}"]),
     ("attr", &["attr ls {}", "attr get {} name", "attr set {} name 7", "attr rm {} name"]),
-    ("repack", &["repack {}", "repack {} -c lz4 -l 1", "repack {} -o out.b2frame"]),
+    ("repack", &["repack {}", "repack {} -c lz4 -l 1 --verify-write", "repack {} -o out.b2frame"]),
     ("recover", &["recover {}"]),
     ("salvage", &["salvage {} -o out"]),
     ("diff", &["diff {} {}"]),

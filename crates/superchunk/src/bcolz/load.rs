@@ -173,9 +173,7 @@ impl Setup {
         Self {
             limits: options.limits,
             durable: options.durability == Durability::Full,
-            compress: CompressOptions::new(1)
-                .with_executor(options.executor.clone())
-                .with_registry(options.registry.clone()),
+            compress: options.equip(CompressOptions::new(1)),
         }
     }
 

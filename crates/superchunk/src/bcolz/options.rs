@@ -179,6 +179,14 @@ impl TableOptions {
         Self::default()
     }
 
+    /// Whether new chunks of any column are to be checked; then those of all are.
+    pub(super) fn checks(&self) -> bool {
+        self.columns.iter().any(|(_, column)| match column {
+            ColumnOptions::Array(array) => array.compress.check,
+            ColumnOptions::Table(table) => table.checks(),
+        })
+    }
+
     /// The same options with one more column.
     #[must_use]
     pub fn with_column(mut self, name: impl Into<String>, options: ArrayOptions) -> Self {

@@ -41,13 +41,14 @@ pub struct PackReader {
     trust: Trust,
     executor: Executor,
     compress: Option<CompressOptions>,
+    check: bool,
     wait: Duration,
 }
 
 impl Default for PackReader {
     fn default() -> Self {
         let (trust, executor) = (Trust::default(), Executor::inline());
-        Self { trust, executor, compress: None, wait: Duration::ZERO }
+        Self { trust, executor, compress: None, check: false, wait: Duration::ZERO }
     }
 }
 
@@ -98,6 +99,14 @@ impl PackReader {
     #[must_use]
     pub fn with_compress(mut self, compress: CompressOptions) -> Self {
         self.compress = Some(compress.with_format(ChunkFormat::Blosc1));
+        self
+    }
+
+    /// The same for a writer that decodes and compares every new chunk, see
+    /// [`CompressOptions::with_check`].
+    #[must_use]
+    pub fn with_check(mut self, check: bool) -> Self {
+        self.check = check;
         self
     }
 
@@ -189,7 +198,8 @@ impl PackReader {
         let item_size = compress.item_size;
         let contents = contents_of(&start.header, chunks, &compress, item_size, checked)?;
         let state = layout.state();
-        let compress = self.compress.clone().filter(|_| writable).unwrap_or(compress);
+        let mut compress = self.compress.clone().filter(|_| writable).unwrap_or(compress);
+        compress.check |= self.check;
         let data =
             SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, writable);
         let recovered = chunks.recovered;

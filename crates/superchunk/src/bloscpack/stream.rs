@@ -129,7 +129,8 @@ impl<W: Write> PackStream<W> {
 
     fn write_tail(&mut self) -> Result<()> {
         self.chunk.clear();
-        self.encoder.compress_into(&self.tail, &mut self.chunk)?;
+        let made = self.encoder.compress_into(&self.tail, &mut self.chunk);
+        made.map_err(|error| error.within(format!("chunk {}", self.count)))?;
         let mut digest = Vec::new();
         self.checksum.append(&self.chunk, &mut digest);
         self.chunk.extend(digest);

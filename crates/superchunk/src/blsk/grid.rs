@@ -93,7 +93,8 @@ impl Grid {
         entries.truncate(new.chunk_count);
         for number in first..last.min(rows.div_ceil(band)) {
             for chunk in self.chunks_of(number, &new) {
-                let packed = self.pack(chunk, &new, start..start + count, bytes)?;
+                let packed = self.pack(chunk, &new, start..start + count, bytes);
+                let packed = packed.map_err(|error| self.told(chunk, error))?;
                 let entry = Entry::stored(self.column.put(&mut { packed })?);
                 match entries.get_mut(chunk) {
                     Some(place) => replaced.push(std::mem::replace(place, entry)),
@@ -158,9 +159,14 @@ impl Grid {
         Encoder::new(compress)?.compress(&cell.bytes)
     }
 
+    /// The same error with the name of a chunk.
+    fn told(&self, number: usize, error: Error) -> Error {
+        error.within(format!("{}, chunk {number}", self.column.name()))
+    }
+
     /// Decodes a chunk: where it begins, how much of it counts, and its items.
     fn cell(&self, number: usize) -> Result<(Vec<u64>, Vec<usize>, Cell)> {
-        let told = |error: Error| error.within(format!("{}, chunk {number}", self.column.name()));
+        let told = |error: Error| self.told(number, error);
         let start = self.geometry.chunk_start(number);
         let extent = self.geometry.chunk_extent(&start);
         let entry = self.entries.get(number).and_then(|entry| entry.stored_slot());

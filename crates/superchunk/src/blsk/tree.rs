@@ -87,7 +87,8 @@ impl Tree {
         let root = Root::create(dir, name, &storage, access)?;
         let like = &options.compress;
         Self::over(root, storage, |compress| {
-            compress.with_executor(like.executor.clone()).with_registry(like.registry.clone())
+            let compress = compress.with_executor(like.executor.clone()).with_check(like.check);
+            compress.with_registry(like.registry.clone())
         })
     }
 
@@ -113,9 +114,7 @@ impl Tree {
             writable: mode != Mode::Read,
             recover: mode == Mode::Recover,
         };
-        let equip = |compress: CompressOptions| {
-            compress.with_executor(options.executor.clone()).with_registry(options.registry.clone())
-        };
+        let equip = |compress: CompressOptions| options.equip(compress);
         let opened = Root::open(dir, name.clone(), access);
         opened
             .and_then(|(root, storage)| Self::over(root, storage, equip))

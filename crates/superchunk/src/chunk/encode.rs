@@ -1,6 +1,7 @@
 //! Bytes to a chunk.
 
 use super::block::BlockWriter;
+use super::check::Original;
 use super::dict;
 use super::effort::{Effort, first_of, group_of};
 use super::explore::Exploration;
@@ -44,6 +45,8 @@ pub struct Encoder {
     /// Buffers for blocks that are encoded before their turn.
     pub(super) spare: Vec<Vec<u8>>,
     exploration: Exploration,
+    /// The filters that decide what a checked chunk must decode to.
+    pub(super) lossy: Option<Pipeline>,
 }
 
 impl Encoder {
@@ -58,8 +61,10 @@ impl Encoder {
             registry: &options.registry,
         };
         let codec = CodecId::from(options.codec);
+        let pipeline = Pipeline::resolve(&slots, &setting)?;
         Ok(Self {
-            pipeline: Pipeline::resolve(&slots, &setting)?,
+            lossy: pipeline.lossy_part().filter(|_| options.check),
+            pipeline,
             method: Method::resolve(codec, options.block_shape.as_ref(), &options.registry)?,
             slots,
             options: options.clone(),
@@ -81,11 +86,8 @@ impl Encoder {
     /// as it was.
     pub fn compress_into(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         let start = out.len();
-        let result = self.append_chunk(src, out);
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result.map(|()| out.len() - start)
+        let made = self.append_chunk(src, out);
+        self.finish(made, &Original::Bytes(src), out, start)
     }
 
     fn append_chunk(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<()> {
@@ -137,14 +139,14 @@ impl Encoder {
                 out.truncate(start);
             }
             if fits? {
-                return Ok(out.len() - start);
+                return self.finish(Ok(()), &Original::Bytes(bytes), out, start);
             }
         }
         let blocks = bytes.chunks_mut(blocksize.max(1)).enumerate();
         blocks.for_each(|(number, block)| fill(number, block));
         if in_turn {
-            self.append_stored(bytes, cut, out)?;
-            return Ok(out.len() - start);
+            let made = self.append_stored(bytes, cut, out);
+            return self.finish(made, &Original::Bytes(bytes), out, start);
         }
         self.compress_into(bytes, out)
     }
@@ -285,9 +287,7 @@ impl Encoder {
         let mut first = src.get(geometry.block_range(0)).unwrap_or_default().to_vec();
         if self.pipeline.is_lossy() || self.pipeline.has_user_step() {
             let Worker { streams, a, b, .. } = &mut Worker::default();
-            let filtered = self.pipeline.forward(Reference::Itself, &first, a, b)?;
-            streams.extend_from_slice(filtered);
-            self.pipeline.backward(Reference::Itself, false, streams, &mut first, (a, b))?;
+            self.pipeline.there_and_back(Reference::Itself, &mut first, (streams, a, b))?;
         }
         Ok(Some(first))
     }

@@ -8,6 +8,7 @@
 //! The format is described in `docs/formats/chunk.md`.
 
 mod block;
+mod check;
 mod decode;
 mod dict;
 mod effort;

@@ -10,6 +10,7 @@
 //! are named once for all blocks. Blocks that differ from the first one (delta) and blocks with a
 //! dictionary stand in relation to others, and are encoded anew.
 
+use super::check::Original;
 use super::encode::{Encoder, block_writer, manner_of, put_i32, streams_of};
 use super::header::{Content, Header};
 use super::input::{Input, PlainBlocks};
@@ -66,6 +67,7 @@ impl Encoder {
         }
         let cbytes = out.len() - start;
         put_i32(out, start + 12, cbytes)?;
+        self.finish(Ok(()), &Original::Changed(src, changed), out, start)?;
         Ok(true)
     }
 }

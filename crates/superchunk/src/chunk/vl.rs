@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use super::block::{BlockReader, BlockWriter};
+use super::check::Original;
 use super::decode::Decoder;
 use super::dict;
 use super::effort::Effort;
@@ -34,11 +35,8 @@ impl Encoder {
     /// Such chunks exist since C-Blosc2 3.0; older readers refuse them. No block may be empty.
     pub fn compress_blocks_into(&mut self, blocks: &[&[u8]], out: &mut Vec<u8>) -> Result<usize> {
         let start = out.len();
-        let result = self.append_vl_chunk(blocks, out);
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result.map(|()| out.len() - start)
+        let made = self.append_vl_chunk(blocks, out);
+        self.finish(made, &Original::Objects(blocks), out, start)
     }
 
     fn append_vl_chunk(&mut self, blocks: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
@@ -165,6 +163,11 @@ impl Decoder {
         block.decode(&reader, worker, &mut out)?;
         Ok(out)
     }
+}
+
+/// The lengths of the blocks of a chunk of variable-length blocks, in order.
+pub(super) fn block_lens(header: &Header, chunk: &[u8]) -> Result<Vec<usize>> {
+    Ok(parse_all(header, chunk)?.iter().map(|block| block.len).collect())
 }
 
 /// How many bytes of a chunk [`Decoder::read_block_from`] needs to find a block: up to the end of the

@@ -106,6 +106,11 @@ impl Method {
         }
     }
 
+    /// Whether a stream may come back with other bytes than went in.
+    pub(crate) fn is_lossy(&self) -> bool {
+        matches!(self, Self::User { codec, .. } if codec.is_lossy())
+    }
+
     /// Whether it takes longer to compress noise than to recognise it.
     fn is_thorough(&self) -> bool {
         match self {

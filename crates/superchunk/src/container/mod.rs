@@ -42,6 +42,8 @@ pub(crate) struct Contents {
     pub(crate) rules: Rules,
     /// How new chunks are compressed, as the container states it.
     pub(crate) params: Params,
+    /// Whether the chunks that hold metadata are decoded and compared before they are stored, too.
+    pub(crate) check: bool,
     /// Small values of fixed length in the header.
     pub(crate) metalayers: Vec<Layer>,
     /// Values of any length behind the chunks, each a chunk itself.
@@ -77,6 +79,7 @@ impl Contents {
             vl_blocks: false,
             rules: Rules::default(),
             params,
+            check: false,
             metalayers: Vec::new(),
             vlmetalayers: Vec::new(),
         }

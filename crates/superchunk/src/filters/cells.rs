@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 const MAX_DIMS: usize = 8;
 
 /// A block shape, an item size and the side of the cells along each dimension.
+#[derive(Clone)]
 pub(super) struct Cells {
     dims: Vec<usize>,
     sides: Vec<usize>,

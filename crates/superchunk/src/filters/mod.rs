@@ -61,6 +61,12 @@ impl Pipeline {
         self.steps.iter().any(Step::is_lossy)
     }
 
+    /// The steps up to the last lossy one, if there is one: those after it give back what they got.
+    pub(crate) fn lossy_part(&self) -> Option<Self> {
+        let last = self.steps.iter().rposition(Step::is_lossy)?;
+        Some(Self { steps: self.steps.iter().take(last + 1).cloned().collect() })
+    }
+
     /// Whether a step of the user's is among them, of which nothing is known.
     pub(crate) fn has_user_step(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::User { .. }))
@@ -98,6 +104,18 @@ impl Pipeline {
         b: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {
         run(self.steps.iter(), src, a, b, |step, src, dst| step.forward(reference, src, dst))
+    }
+
+    /// Applies the steps to `block` and undoes them: what a reader gets of it.
+    pub(crate) fn there_and_back(
+        &self,
+        reference: Reference<'_>,
+        block: &mut [u8],
+        (filtered, a, b): (&mut Vec<u8>, &mut Vec<u8>, &mut Vec<u8>),
+    ) -> Result<()> {
+        filtered.clear();
+        filtered.extend_from_slice(self.forward(reference, block, a, b)?);
+        self.backward(reference, false, filtered, block, (a, b))
     }
 
     /// Undoes the steps: `src` holds the decoded streams, `dst` receives the block; `far` says that

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::registry::UserFilter;
 
 /// What a slot does to the blocks of one chunk.
+#[derive(Clone)]
 pub(super) enum Step {
     Shuffle { group: usize },
     BitShuffle { item_size: usize, whole_items_only: bool },
@@ -60,7 +61,11 @@ impl Step {
 
     /// Whether reading gives back other bytes than were written.
     pub(super) fn is_lossy(&self) -> bool {
-        matches!(self, Self::ClearLowBits { .. } | Self::CellMeans(_))
+        match self {
+            Self::ClearLowBits { .. } | Self::CellMeans(_) => true,
+            Self::User { filter, .. } => filter.is_lossy(),
+            _ => false,
+        }
     }
 
     /// Whether reading has something to undo.

@@ -196,7 +196,7 @@ impl Contiguous {
     fn commit_at(&mut self, contents: &Contents, tight: bool) -> Result<()> {
         let sealed = self.is_sealed();
         let mut header = Header::of(contents, self.header.dialect, Kind::Contiguous);
-        let index = index::to_bytes(&contents.entries)?;
+        let index = index::to_bytes(&contents.entries, contents.check)?;
         let (_, tail) = plan::finish(&mut header, &contents.vlmetalayers, index.clone(), sealed)?;
         let setup = self.setup.clone();
         let header_len = self.header.header_len;

@@ -103,8 +103,8 @@ fn entry_of(stored: &[u8]) -> Option<Entry> {
     (high.iter().all(|byte| *byte == 0) && (is_run || entry.0 == value)).then_some(entry)
 }
 
-/// The index chunk of `entries`; nothing when there are none.
-pub(super) fn to_bytes(entries: &[Entry]) -> Result<Vec<u8>> {
+/// The index chunk of `entries`, checked if the caller wants that; nothing when there are none.
+pub(super) fn to_bytes(entries: &[Entry], check: bool) -> Result<Vec<u8>> {
     if entries.is_empty() {
         return Ok(Vec::new());
     }
@@ -112,7 +112,8 @@ pub(super) fn to_bytes(entries: &[Entry]) -> Result<Vec<u8>> {
         return Err(too_many());
     }
     let stored: Vec<u64> = entries.iter().map(|entry| entry.0.to_le()).collect();
-    chunk::compress(bytemuck::cast_slice(&stored), &CompressOptions::new(ENTRY_LEN))
+    let options = CompressOptions::new(ENTRY_LEN).with_check(check);
+    chunk::compress(bytemuck::cast_slice(&stored), &options)
 }
 
 fn too_many() -> Error {

@@ -48,7 +48,7 @@ impl Plan {
             return Err(Error::invalid("fewer lengths than chunks"));
         }
         header.cbytes = position;
-        let index = index::to_bytes(&entries)?;
+        let index = index::to_bytes(&entries, contents.check)?;
         let (head, tail) = finish(&mut header, &contents.vlmetalayers, index, sealed)?;
         Ok(Self { header, head, entries, tail, chunks_end: position, sealed })
     }

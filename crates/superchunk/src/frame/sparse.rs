@@ -168,9 +168,9 @@ impl Sparse {
         let mut layers = contents.vlmetalayers.clone();
         let sealed = self.integrity == Integrity::Sealed;
         if sealed && layers.len() < LAYERS && !contents.entries.is_empty() {
-            layers.push(self.hash_layer(&contents.entries)?);
+            layers.push(self.hash_layer(contents)?);
         }
-        let index = index::to_bytes(&contents.entries)?;
+        let index = index::to_bytes(&contents.entries, contents.check)?;
         let (head, tail) = plan::finish(&mut header, &layers, index, sealed)?;
         self.home.replace(|file| {
             file.write_at(0, &head)?;
@@ -217,8 +217,8 @@ impl Sparse {
         Ok(())
     }
 
-    fn hash_layer(&self, entries: &[Entry]) -> Result<Layer> {
-        let ids = entries.iter().filter_map(|entry| entry.stored_slot());
+    fn hash_layer(&self, contents: &Contents) -> Result<Layer> {
+        let ids = contents.entries.iter().filter_map(|entry| entry.stored_slot());
         let known: Vec<(u64, u64)> =
             ids.filter_map(|id| Some((id, *self.hashes.get(&id)?))).collect();
         let ids = known.iter().map(|(id, _)| Value::from(*id)).collect();
@@ -227,7 +227,8 @@ impl Sparse {
         let (ids, hashes) = (Value::Array(ids), Value::Array(hashes));
         let value = Value::Array(vec![ALGORITHM.into(), ids, hashes, seal]);
         // The seal is found by its place in the file, so it must be there as it is.
-        let options = crate::options::CompressOptions::new(1).with_level(0);
+        let options =
+            crate::options::CompressOptions::new(1).with_level(0).with_check(contents.check);
         let content = crate::chunk::compress(&value.encode()?, &options)?;
         Ok(Layer { name: HASHES.to_owned(), content })
     }

@@ -70,7 +70,7 @@ impl Plan {
             return Self {
                 item_size,
                 chunk_size: size,
-                compress: CompressOptions::new(item_size),
+                compress: CompressOptions::new(item_size).with_check(true),
                 nbytes: None,
                 metalayers: Vec::new(),
                 values: Vec::new(),
@@ -100,7 +100,11 @@ impl Plan {
         Self {
             item_size,
             chunk_size,
-            compress: CompressOptions { item_size, ..head.params.to_options(item_size) },
+            compress: CompressOptions {
+                item_size,
+                check: true,
+                ..head.params.to_options(item_size)
+            },
             nbytes: Some(head.nbytes),
             metalayers: head.metalayers.clone(),
             values: Vec::new(),
@@ -225,7 +229,7 @@ impl Plan {
 
     fn create(&self, create: Create<'_>, report: &mut Report) -> Result<SuperChunk> {
         let options = FrameOptions::new(self.compress.clone());
-        let plain = FrameOptions::new(CompressOptions::new(self.item_size));
+        let plain = FrameOptions::new(CompressOptions::new(self.item_size).with_check(true));
         let sized = |options: FrameOptions| match self.chunk_size {
             Some(size) => options.with_chunk_size(size),
             None => options.with_variable_chunks(),

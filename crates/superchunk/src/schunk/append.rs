@@ -51,7 +51,8 @@ impl SuperChunk {
     /// such chunks since 3.0. All chunks must be of that kind.
     pub fn append_blocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
         let mut chunk = Vec::new();
-        self.encoder()?.compress_blocks_into(blocks, &mut chunk)?;
+        let made = self.encoder()?.compress_blocks_into(blocks, &mut chunk);
+        made.map_err(|error| self.told(self.chunk_count(), error))?;
         self.append_chunk(&chunk)
     }
 
@@ -74,7 +75,8 @@ impl SuperChunk {
             )));
         }
         self.check_blocks(false)?;
-        let (entry, _) = self.encode(bytes)?;
+        let number = self.contents.entries.len();
+        let (entry, _) = self.encode(bytes).map_err(|error| self.told(number, error))?;
         self.push(entry, bytes.len());
         Ok(())
     }
@@ -232,7 +234,9 @@ impl SuperChunk {
 
     /// The same for a chunk that follows all that are listed and `ahead` more.
     fn encode_behind(&mut self, bytes: &[u8], ahead: usize) -> Result<Stored> {
-        self.encode_as(bytes, Some((self.contents.entries.len() + ahead) as u64))
+        let number = self.contents.entries.len() + ahead;
+        let stored = self.encode_as(bytes, Some(number as u64));
+        stored.map_err(|error| self.told(number, error))
     }
 
     /// The same for a chunk whose blocks, of this size, `fill` puts into `bytes`.

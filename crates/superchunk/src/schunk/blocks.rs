@@ -101,7 +101,7 @@ impl SuperChunk {
                     Ok(stored) => fresh.push((number, stored)),
                     Err(error) => {
                         fresh.into_iter().for_each(|(_, stored)| this.release(stored));
-                        return Err(error);
+                        return Err(this.told(number, error));
                     }
                 }
             }
@@ -201,7 +201,7 @@ impl SuperChunk {
                     Ok(entry) => entries.push(entry),
                     Err(error) => {
                         fresh.into_iter().for_each(|stored| this.release(stored));
-                        return Err(error);
+                        return Err(this.told(number, error));
                     }
                 }
             }

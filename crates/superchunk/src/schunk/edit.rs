@@ -101,7 +101,7 @@ impl SuperChunk {
             this.check_number(number, this.chunk_count())?;
             this.settle()?;
             let old_len = this.decoded_len(number)? as u64;
-            let (entry, _) = this.encode(bytes)?;
+            let (entry, _) = this.encode(bytes).map_err(|error| this.told(number, error))?;
             this.replace(number, entry)?;
             this.contents.nbytes = this.contents.nbytes - old_len + bytes.len() as u64;
             Ok(())
@@ -176,13 +176,14 @@ impl SuperChunk {
             let count = bytes.len().min(len - within);
             let (part, rest) = bytes.split_at_checked(count).unwrap_or_default();
             let stored = if count == len {
-                self.encode(part)?
+                self.encode(part)
             } else {
                 let mut chunk = self.read_chunk(number)?;
                 chunk.iter_mut().skip(within).zip(part).for_each(|(to, from)| *to = *from);
-                self.encode(&chunk)?
+                self.encode(&chunk)
             };
-            fresh.push((number, stored.0));
+            let (entry, _) = stored.map_err(|error| self.told(number, error))?;
+            fresh.push((number, entry));
             position += count as u64;
             bytes = rest;
         }
@@ -285,7 +286,8 @@ impl SuperChunk {
             0 => None,
             _ => {
                 let chunk = self.read_chunk(keep)?;
-                Some(self.encode(chunk.get(..within).unwrap_or_default())?)
+                let stored = self.encode(chunk.get(..within).unwrap_or_default());
+                Some(stored.map_err(|error| self.told(keep, error))?)
             }
         };
         let gone: Vec<_> = (keep..self.contents.entries.len())

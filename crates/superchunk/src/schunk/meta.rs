@@ -66,7 +66,8 @@ impl SuperChunk {
     /// Adds a value behind the chunks, or gives it other bytes.
     pub fn set_value_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         check_name(name)?;
-        let content = chunk::compress(bytes, &CompressOptions::new(1).with_filters([]))?;
+        let options = CompressOptions::new(1).with_filters([]).with_check(self.compress.check);
+        let content = chunk::compress(bytes, &options)?;
         self.change(|this| set(&mut this.contents.vlmetalayers, name, content))
     }
 

@@ -93,7 +93,7 @@ struct Tail {
 impl SuperChunk {
     fn new(contents: Contents, layout: Box<dyn Layout>, compress: CompressOptions) -> Self {
         Self {
-            contents,
+            contents: Contents { check: compress.check, ..contents },
             layout,
             tail: Tail::default(),
             compress,
@@ -276,7 +276,7 @@ impl SuperChunk {
     }
 
     fn adopt(&mut self, contents: Contents) {
-        self.contents = contents;
+        self.contents = Contents { check: self.compress.check, ..contents };
         self.tail = Tail::default();
         self.starts = OnceLock::new();
     }

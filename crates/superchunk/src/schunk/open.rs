@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::frame::{Contiguous, Setup, Sparse};
 #[cfg(any(unix, windows))]
 use crate::frame::{INDEX, Kind, Locking};
+use crate::options::CompressOptions;
 use crate::store::{Bytes, Dir, Home, ReadAt, Window, WriteAt};
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, Folder, again_if_changed, resolve};
@@ -194,13 +195,17 @@ impl OpenOptions {
         told: &str,
     ) -> Result<SuperChunk> {
         let (layout, contents) = opened.map_err(|error| error.within(told))?;
-        let compress = contents.params.to_options(contents.item_size);
-        let mut compress =
-            compress.with_executor(self.executor.clone()).with_registry(self.registry.clone());
+        let mut compress = self.equip(contents.params.to_options(contents.item_size));
         compress.block_shape = contents.block_shape();
         let mut this = SuperChunk::new(contents, Box::new(layout), compress);
         (this.limits, this.marks) = (self.limits, self.marks);
         Ok(this)
+    }
+
+    /// The same options for the chunks of a container that is opened like this.
+    pub(crate) fn equip(&self, compress: CompressOptions) -> CompressOptions {
+        let compress = compress.with_executor(self.executor.clone()).with_check(self.check);
+        compress.with_registry(self.registry.clone())
     }
 
     fn setup(&self, path: &Path) -> Setup {

@@ -208,6 +208,8 @@ pub struct OpenOptions {
     pub trusting: bool,
     /// Whether a few items are found by the marks of chunks that have some.
     pub marks: bool,
+    /// Whether every new chunk is decoded and compared before it is stored.
+    pub check: bool,
 }
 
 impl OpenOptions {
@@ -284,6 +286,14 @@ impl OpenOptions {
     #[must_use]
     pub fn with_marks(mut self, marks: bool) -> Self {
         self.marks = marks;
+        self
+    }
+
+    /// The same options for a writer that decodes and compares every new chunk, see
+    /// [`CompressOptions::with_check`].
+    #[must_use]
+    pub fn with_check(mut self, check: bool) -> Self {
+        self.check = check;
         self
     }
 

@@ -77,7 +77,8 @@ impl SuperChunk {
             if this.contents.chunk_size != ChunkSize::Variable {
                 this.make_variable()?;
             }
-            let made = blocks.map(|blocks| this.store_blocks(blocks)).transpose()?;
+            let made = blocks.map(|blocks| this.store_blocks(blocks)).transpose();
+            let made = made.map_err(|error| this.told(range.start, error))?;
             this.contents.entries.splice(range, made.map(|((entry, _), _)| entry));
             this.contents.nbytes = left + made.map_or(0, |(_, len)| len as u64);
             this.contents.vl_blocks = !this.contents.entries.is_empty();

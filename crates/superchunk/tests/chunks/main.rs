@@ -2,6 +2,7 @@
 
 use superchunk_testkit::alloc::CountingAllocator;
 
+mod check;
 mod corruption;
 mod golden;
 mod legacy_split;

@@ -6,6 +6,7 @@ mod arrays;
 mod arrays_golden;
 mod arrays_model;
 mod changes;
+mod check;
 mod corruption;
 mod dialects;
 mod golden;

@@ -84,6 +84,7 @@ impl Table {
     ) -> Result<Array> {
         let mut setup = self.setup.clone();
         setup.compress.executor = options.compress.executor.clone();
+        setup.compress.check |= options.compress.check;
         let parts = Parts::create(self.home.child(name), folder, options)?;
         let mut array = Array::from_parts(parts, &setup, Access::Write)?;
         array.append(bytes)?;

@@ -65,7 +65,8 @@ impl Table {
 
     pub(super) fn created(dir: Arc<dyn Dir>, name: String, options: &TableOptions) -> Result<Self> {
         dir.lock()?;
-        let setup = Setup::creating(options.durability, &CompressOptions::new(1));
+        let compress = CompressOptions::new(1).with_check(options.checks());
+        let setup = Setup::creating(options.durability, &compress);
         let home = Home::new(dir.clone(), name, setup.durable);
         let listed = Listed::create(home, dir.as_ref(), options, 0)?;
         let table = Self::from_listed(listed, &setup, &Access::Write)?;

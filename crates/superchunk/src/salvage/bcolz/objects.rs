@@ -75,8 +75,8 @@ impl Objects {
         let home = Home::new(to, "salvage".to_owned(), true);
         let storage = self.storage(rows)?;
         let attrs = self.survey.attrs.as_ref().map_or_else(|_| Attrs::new(), Attrs::clone);
-        let none =
-            chunk::compress(NONE, &CompressOptions::new(1).with_format(ChunkFormat::Blosc1))?;
+        let options = CompressOptions::new(1).with_format(ChunkFormat::Blosc1).with_check(true);
+        let none = chunk::compress(NONE, &options)?;
         let old = from.open_folder("data").ok();
         let chunks = (0..rows).map(|row| {
             let chunk = read_chunk(old.as_deref(), row, limits);

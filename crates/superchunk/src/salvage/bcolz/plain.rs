@@ -62,7 +62,12 @@ impl Plain {
             };
             match added {
                 // The chunk is in memory by then: only the new array reads and writes files.
-                Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::NotFound) => {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::Io | ErrorKind::NotFound | ErrorKind::Miscompressed
+                    ) =>
+                {
                     return Err(error);
                 }
                 Err(error) => self.miss(number, error.to_string()),
@@ -119,6 +124,7 @@ impl Plain {
                 None => self.report.notes.push("the value of new rows is lost".to_owned()),
             }
         }
+        options.compress.check = true;
         options
     }
 }

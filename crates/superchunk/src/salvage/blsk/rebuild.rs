@@ -108,7 +108,8 @@ fn storage(
 /// What compresses chunks of a column that are not copied: as is stated, if that is possible here.
 fn encoder(storage: &Storage, leaf: &Leaf) -> Result<Encoder> {
     let stated = storage.compression.to_options(leaf.dtype.item_size());
-    stated.and_then(|options| Encoder::new(&options)).or_else(|_| Encoder::new(&usual()))
+    let checked = |options: CompressOptions| Encoder::new(&options.with_check(true));
+    stated.and_then(checked).or_else(|_| checked(usual()))
 }
 
 fn usual() -> CompressOptions {

@@ -19,7 +19,7 @@ use super::report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
 use super::scan::Judge;
 use crate::bloscpack::PackArray;
 use crate::chunk;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::options::{ChunkFormat, CompressOptions};
 use crate::pack::{Assembly, Checksum, Header};
@@ -67,7 +67,7 @@ pub fn pack(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<
     }
     let sizes = Sizes::of(&start, &search, &mut report);
     let mut filler = Filler::new(&sizes, limits);
-    let contents = choose(places, &sizes, &mut filler, &mut report);
+    let contents = choose(places, &sizes, &mut filler, &mut report)?;
     for (range, error) in judge.input.unreadable() {
         report.lose(Source::Bytes(range.clone()), error.to_string());
     }
@@ -100,7 +100,7 @@ fn choose(
     sizes: &Sizes,
     filler: &mut Filler,
     report: &mut Report,
-) -> Contents {
+) -> Result<Contents> {
     let mut contents = Vec::with_capacity(places.len());
     let last = places.len().saturating_sub(1);
     for (number, place) in places.into_iter().enumerate() {
@@ -115,13 +115,13 @@ fn choose(
             }
             Place::Hole { found, source, reason } => {
                 let len = sizes.hole(found.map(|found| found.decoded_len), number == last);
-                let filled = filler.prepare(len);
+                let filled = filler.prepare(len)?;
                 contents.extend(filled.then_some((len, None)));
                 report.holes.push(Hole { chunk: filled.then_some(chunk), source, reason });
             }
         }
     }
-    contents
+    Ok(contents)
 }
 
 fn put(out: &mut dyn Write, bytes: &[u8]) -> Result<()> {
@@ -194,23 +194,27 @@ struct Filler {
 
 impl Filler {
     fn new(sizes: &Sizes, limits: &Limits) -> Self {
-        let options = CompressOptions::new(sizes.item_size).with_format(ChunkFormat::Blosc1);
+        let options =
+            CompressOptions::new(sizes.item_size).with_format(ChunkFormat::Blosc1).with_check(true);
         Self { options, limits: *limits, made: BTreeMap::new(), left: MOST_FILLING }
     }
 
     /// Whether there is a chunk of this length, and room for it.
-    fn prepare(&mut self, len: usize) -> bool {
+    fn prepare(&mut self, len: usize) -> Result<bool> {
         if !self.made.contains_key(&len) {
             let made = self
                 .limits
                 .check_decoded(len)
                 .and_then(|()| chunk::compress(&vec![0; len], &self.options));
-            let Ok(made) = made else { return false };
-            self.made.insert(len, made);
+            match made {
+                Ok(made) => self.made.insert(len, made),
+                Err(error) if error.kind() == ErrorKind::Miscompressed => return Err(error),
+                Err(_) => return Ok(false),
+            };
         }
         let left = self.left.checked_sub(self.get(len).len());
         self.left = left.unwrap_or(self.left);
-        left.is_some()
+        Ok(left.is_some())
     }
 
     fn get(&self, len: usize) -> &[u8] {
