@@ -41,13 +41,14 @@ pub struct PackReader {
     trust: Trust,
     executor: Executor,
     compress: Option<CompressOptions>,
+    reserve: u32,
     wait: Duration,
 }
 
 impl Default for PackReader {
     fn default() -> Self {
         let (trust, executor) = (Trust::default(), Executor::inline());
-        Self { trust, executor, compress: None, wait: Duration::ZERO }
+        Self { trust, executor, compress: None, reserve: 0, wait: Duration::ZERO }
     }
 }
 
@@ -98,6 +99,14 @@ impl PackReader {
     #[must_use]
     pub fn with_compress(mut self, compress: CompressOptions) -> Self {
         self.compress = Some(compress.with_format(ChunkFormat::Blosc1));
+        self
+    }
+
+    /// The same, but a writer leaves this much room after each object that it appends, moves or writes
+    /// anew, in per cent of the bytes that it takes. Other chunks follow each other.
+    #[must_use]
+    pub fn with_reserve(mut self, percent: u32) -> Self {
+        self.reserve = percent;
         self
     }
 
@@ -161,6 +170,7 @@ impl PackReader {
             enlarge(&mut chunks);
             let (store, told) = (file.clone(), name.to_owned());
             let layout = Packed::editing(file, Some(home), &start, &chunks, &self.trust, told)?;
+            let layout = layout.with_reserve(self.reserve);
             self.opened(layout, &start, &chunks, store.as_ref(), true)
         };
         edit().map_err(|error: Error| error.within(name))
