@@ -356,7 +356,7 @@ fn with_replaced_objects() -> (Vec<u8>, Vec<Vec<u8>>) {
         pack.replace_object(number, &objects[number]).unwrap();
         pack.commit().unwrap();
     }
-    assert_eq!(pack.dead_len().unwrap(), 2 * 320 + 3 * 320 + (320 * 11_u64).div_ceil(10));
+    assert_eq!(pack.dead_len().unwrap(), 2 * 320 + 2 * (320 + 352));
     pack.close().unwrap();
     let store = folder.open("a").unwrap();
     let mut file = vec![0; store.len().unwrap() as usize];
