@@ -40,8 +40,8 @@ pub(crate) struct Summary {
     grid: Option<(Vec<u64>, Vec<u64>)>,
     /// How many objects there are, and what they are.
     pub(crate) objects: Option<(u64, &'static str)>,
-    /// The bytes of a Bloscpack file of objects that belong to none of them.
-    free: Option<u64>,
+    /// The bytes of a Bloscpack file of objects that belong to none of them, and how many of those did.
+    free: Option<(u64, u64)>,
 }
 
 impl Summary {
@@ -161,7 +161,9 @@ impl Summary {
         let checksum = header.checksum;
         self.checksums = Some(if checksum == Checksum::None { "none" } else { checksum.name() });
         self.attributes = packs::attributes(pack);
-        self.free = pack.has_objects().then(|| pack.free_len()).transpose()?;
+        if pack.has_objects() {
+            self.free = Some((pack.free_len()?, pack.dead_len()?));
+        }
         Ok(())
     }
 
@@ -215,7 +217,8 @@ impl Summary {
             .with_some("dtype", dtype)
             .with_some("index_entry_bits", self.entry_bits)
             .with_some("objects", self.objects.map(|(count, _)| count))
-            .with_some("free", self.free)
+            .with_some("free", self.free.map(|(free, _)| free))
+            .with_some("dead", self.free.map(|(_, dead)| dead))
             .with_some("kind", self.objects.map(|(_, kind)| kind))
             .with_some("chunks", chunks.map(numbers))
             .with_some("blocks", blocks.map(numbers))
@@ -239,7 +242,7 @@ impl Summary {
         let times = ratio(self.nbytes, self.stored);
         line("stored", format!("{}, ratio {times:.2}", human(self.stored)));
         if let Some(free) = self.free {
-            line("free", format!("{} after objects", human(free)));
+            line("free", free_words(free));
         }
         if let Some(codec) = &self.codec {
             line("chunks", self.chunks());
@@ -327,4 +330,13 @@ impl<'a> Decoding<'a> {
 
 fn names_of(filters: &[Filter]) -> Vec<String> {
     filters.iter().map(|filter| filter_name(*filter)).collect()
+}
+
+fn free_words((free, dead): (u64, u64)) -> String {
+    match dead {
+        0 => format!("{} after objects", human(free)),
+        _ => {
+            format!("{} after objects, {} of it dead: `repack` drops it", human(free), human(dead))
+        }
+    }
 }

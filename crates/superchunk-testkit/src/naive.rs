@@ -23,6 +23,7 @@
 mod codecs;
 mod filters;
 pub mod nd;
+pub mod varlen;
 
 /// The largest output this decoder produces. A test input that claims more is a hostile one.
 const MAX_OUTPUT: usize = 1 << 28;

@@ -7,7 +7,7 @@ mod write;
 
 pub(crate) use records::{Framing, PackingArgs, RecordArgs};
 pub(crate) use show::{print, unpack};
-pub(crate) use write::{Request, append, convert, pack};
+pub(crate) use write::{Counts, Request, append, convert, pack};
 
 use superchunk::bloscpack::Pack;
 use superchunk::{Json, ObjectKind, ObjectPacking, Objects, SuperChunk, Value};

@@ -39,8 +39,17 @@ pub(crate) struct Request<'a> {
 
 /// What takes objects.
 enum Writer {
-    Pack(Box<Pack>, ObjectKind),
+    /// The object that the next one replaces, as long as there is one.
+    Pack(Box<Pack>, ObjectKind, Option<usize>),
     Frame(Box<Objects>),
+}
+
+/// How many objects came from files, and what became of them.
+pub(crate) struct Counts {
+    pub(crate) replaced: u64,
+    pub(crate) appended: u64,
+    /// All that there are now.
+    pub(crate) all: u64,
 }
 
 /// Packs the objects of a stream; returns the length of the stream, and what is stored.
@@ -76,19 +85,26 @@ pub(crate) fn convert(
     Ok(())
 }
 
-/// Appends the objects of files, all of them or none; returns how many came and how many there are.
+/// Appends the objects of files, all of them or none. If `first` is the number of an object, they take the
+/// places of that one and those after it, as long as there are some.
 pub(crate) fn append(
     path: &Path,
     is_pack: bool,
+    first: Option<usize>,
     inputs: &[OsString],
     framing: Framing,
     context: &Context,
-) -> Outcome<(u64, u64)> {
+) -> Outcome<Counts> {
     let mut writer = match is_pack {
         true => {
             let pack = Box::new(context.edit_pack(&context.pack_reader(), path)?);
             let kind = kind_of_pack(&pack);
-            Writer::Pack(pack, kind)
+            if let Some(first) = first.filter(|first| *first >= pack.object_count()) {
+                let count = pack.object_count();
+                let words = format!("there is no object {first} to replace: the file has {count}");
+                return Err(Failure::usage(words));
+            }
+            Writer::Pack(pack, kind, first)
         }
         false => Writer::Frame(Box::new(Objects::from_superchunk(context.edit(path)?)?)),
     };
@@ -104,10 +120,14 @@ pub(crate) fn append(
         let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
         take_stream(&mut writer, &mut source, framing, context).map(drop)
     })?;
-    let after = writer.count();
+    let replaced = match (&writer, first) {
+        (Writer::Pack(_, _, Some(next)), Some(first)) => (next - first) as u64,
+        _ => 0,
+    };
+    let (all, appended) = (writer.count(), writer.count() - before);
     interrupt::hold();
     writer.close()?;
-    Ok((after - before, after))
+    Ok(Counts { replaced, appended, all })
 }
 
 /// Makes a new file: under another name until it is complete, or in a temporary file if the target is
@@ -198,12 +218,12 @@ impl Writer {
             json.set(name.as_str(), packs::json_of(value)?)?;
         }
         let pack = Pack::create(path, &options.with_metadata(json))?;
-        Ok(Self::Pack(Box::new(pack), kind))
+        Ok(Self::Pack(Box::new(pack), kind, None))
     }
 
     fn count(&self) -> u64 {
         match self {
-            Self::Pack(pack, _) => pack.object_count() as u64,
+            Self::Pack(pack, ..) => pack.object_count() as u64,
             Self::Frame(objects) => objects.len(),
         }
     }
@@ -231,7 +251,7 @@ impl Writer {
 
     fn close(self) -> Outcome {
         match self {
-            Self::Pack(pack, _) => Ok(pack.close()?),
+            Self::Pack(pack, ..) => Ok(pack.close()?),
             Self::Frame(objects) => Ok(objects.close()?),
         }
     }
@@ -245,10 +265,10 @@ impl Writer {
             })
         };
         match self {
-            Self::Pack(pack, ObjectKind::Bytes) => Ok(pack.append_object(bytes)?),
-            Self::Pack(pack, ObjectKind::Text) => {
+            Self::Pack(pack, ObjectKind::Bytes, place) => store(pack, place, bytes),
+            Self::Pack(pack, ObjectKind::Text, place) => {
                 is_text()?;
-                Ok(pack.append_object(bytes)?)
+                store(pack, place, bytes)
             }
             Self::Pack(..) => {
                 is_text()?;
@@ -270,8 +290,8 @@ impl Writer {
     /// Appends a value, which must be of the right kind.
     fn put(&mut self, value: &Value) -> Outcome {
         match (self, value) {
-            (Self::Pack(pack, ObjectKind::Values), value) => {
-                Ok(pack.append_object(value.to_json().as_bytes())?)
+            (Self::Pack(pack, ObjectKind::Values, place), value) => {
+                store(pack, place, value.to_json().as_bytes())
             }
             (Self::Frame(objects), value) if objects.kind() == ObjectKind::Values => {
                 Ok(objects.append_value(value)?)
@@ -287,5 +307,16 @@ impl Writer {
                 Err(Failure::usage(words).with_help("a list of values holds such objects"))
             }
         }
+    }
+}
+
+/// Puts an object in the place of another one, if there is one, and otherwise after all others.
+fn store(pack: &mut Pack, place: &mut Option<usize>, object: &[u8]) -> Outcome {
+    match place.filter(|number| *number < pack.object_count()) {
+        Some(number) => {
+            *place = Some(number + 1);
+            Ok(pack.replace_object(number, object)?)
+        }
+        None => Ok(pack.append_object(object)?),
     }
 }

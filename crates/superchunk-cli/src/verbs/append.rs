@@ -15,7 +15,7 @@ use crate::input::{Content, Input};
 use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
-use crate::objects::{self, RecordArgs};
+use crate::objects::{self, Counts, RecordArgs};
 use crate::output::{Document, object, path_value};
 use crate::packs;
 use crate::readers::{self, Reader, parse_reader};
@@ -27,6 +27,7 @@ Examples:
   superchunk append log.b2frame today.log more.b2frame     packed or plain
   tail -n 1000 live.log | superchunk append log.b2frame -
   superchunk append names.blp more.txt                     each line is an object
+  superchunk append names.blp other.txt --replace 7        the lines of other.txt instead of object 7, 8 …
   superchunk append quotes.bcolz today.csv                 or JSON-lines, by heading
   superchunk append quotes.bcolz today.csv --widen         texts of any length
 A crash, a full disk or Ctrl-C leaves the frame as it was.";
@@ -48,6 +49,9 @@ pub(crate) struct AppendArgs {
     widen: bool,
     #[command(flatten)]
     records: RecordArgs,
+    /// Replace object NUMBER of a Bloscpack file and those after it; append what is left
+    #[arg(long, value_name = "NUMBER")]
+    replace: Option<usize>,
     /// Refuse what NAME cannot read: blosc2[=VERSION], blosc, bloscpack or bcolz
     #[arg(long, value_name = "NAME", value_parser = parse_reader)]
     compat: Vec<Reader>,
@@ -56,6 +60,9 @@ pub(crate) struct AppendArgs {
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     // What is appended is encoded like what is there.
     readers::check_path(&args.frame, &args.compat, context)?;
+    if args.replace.is_some() {
+        check_objects(&args.frame, context)?;
+    }
     if args.widen {
         let widened = tables::append_wider(&args.frame, &args.inputs, context)?;
         Sink::warn_if_unfinished(&args.frame, context);
@@ -74,9 +81,15 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     let is_pack = format == Format::Bloscpack;
     if is_pack || is_list(&args.frame, format, context)? {
         let framing = args.records.framing();
-        let (added, count) = objects::append(&args.frame, is_pack, &args.inputs, framing, context)?;
-        let words = format!("{added} objects appended, {count} in all");
-        let document = document(args, [("appended_objects", added), ("objects", count)]);
+        let (frame, inputs) = (&args.frame, &args.inputs);
+        let counts = objects::append(frame, is_pack, args.replace, inputs, framing, context)?;
+        let Counts { replaced, appended, all } = counts;
+        let words = match args.replace {
+            Some(_) => format!("{replaced} objects replaced, {appended} appended, {all} in all"),
+            None => format!("{appended} objects appended, {all} in all"),
+        };
+        let document = document(args, [("appended_objects", appended), ("objects", all)])
+            .with_some("replaced_objects", args.replace.map(|_| replaced));
         return report(args, document, &words, context);
     }
     let mut frame = context.edit(&args.frame)?;
@@ -92,6 +105,18 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     let after = frame.len();
     interrupt::finally(|| frame.close())?;
     report_bytes(args, after - before, after, context)
+}
+
+/// Refuses what is not a Bloscpack file of objects.
+fn check_objects(path: &Path, context: &Context) -> Outcome {
+    let is_pack = detect::path(path)?.format == Format::Bloscpack;
+    if is_pack && context.pack_reader().open(path)?.has_objects() {
+        return Ok(());
+    }
+    let name = path.display();
+    Err(Failure::usage(format!(
+        "--replace is for Bloscpack files of objects, and `{name}` is none"
+    )))
 }
 
 /// Whether a frame holds objects.

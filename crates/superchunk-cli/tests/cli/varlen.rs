@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use superchunk_testkit::rng::Rng;
+
 use crate::shell::{Said, Shell, python};
 
 /// Both containers of objects.
@@ -266,24 +268,24 @@ fn bytes_are_left_free_after_objects_on_request() {
     shell.run(&format!("{pack} tight.blp")).succeeds();
     assert_eq!(free("tight.blp"), 0);
     shell.run(&format!("{pack} roomy.blp --reserve 25")).succeeds();
-    assert_eq!(free("roomy.blp"), 50 * 29, "a quarter of 116 bytes after each of 50 objects");
-    assert_eq!(shell.read("roomy.blp").len(), shell.read("tight.blp").len() + 50 * 29);
+    assert_eq!(free("roomy.blp"), 50 * 30, "a quarter of 120 bytes after each of 50 objects");
+    assert_eq!(shell.read("roomy.blp").len(), shell.read("tight.blp").len() + 50 * 30);
     let said = shell.run("info roomy.blp").succeeds();
-    assert!(said.text().contains("free       1.45 kB after objects"), "{}", said.text());
+    assert!(said.text().contains("free       1.50 kB after objects"), "{}", said.text());
     shell.run("diff tight.blp roomy.blp").is("", "", 0);
     shell.run("verify roomy.blp").succeeds();
     // What converts and writes anew leaves room if that is asked for.
     shell.run("convert tight.blp other.blp --reserve 100 -l 0").succeeds();
-    assert_eq!(free("other.blp"), 50 * 116);
+    assert_eq!(free("other.blp"), 50 * 120);
     shell.run("repack other.blp --reserve 10 -c lz4 -l 0").succeeds();
     assert_eq!(free("other.blp"), 50 * 12);
     shell.run("repack other.blp -c lz4 -l 0").succeeds();
     assert_eq!(free("other.blp"), 0);
-    // Objects are appended at the end; the room between the others stays.
+    // Objects are appended at the end; the room after the others stays.
     let more = "more ".repeat(20) + "\n";
     shell.write("more.txt", more.as_bytes());
     shell.run("append roomy.blp more.txt").succeeds();
-    assert_eq!(free("roomy.blp"), 49 * 29);
+    assert_eq!(free("roomy.blp"), 50 * 30);
     assert!(unpacked(&shell, "roomy.blp").stdout == (lines + &more).as_bytes());
 }
 
@@ -305,4 +307,61 @@ fn room_is_left_after_objects_of_bloscpack_files_only() {
     assert!(!shell.names().iter().any(|name| name.starts_with("x.")));
     let info = shell.run("info --json names.b2frame").succeeds().json();
     assert!(info.get("free").is_none());
+}
+
+#[test]
+fn objects_are_replaced_where_they_are_as_long_as_they_fit() {
+    let shell = Shell::new();
+    // Letters that no codec makes shorter.
+    let letters = |len: usize, seed: u64| {
+        let mut rng = Rng::new(seed);
+        (0..len).map(|_| char::from(b'!' + rng.below(90) as u8)).collect::<String>() + "\n"
+    };
+    let line = |seed: u64| letters(100, seed);
+    let mut lines: Vec<String> = (0..50).map(line).collect();
+    shell.write("names.txt", lines.concat().as_bytes());
+    shell.run("pack names.txt --varlen -c lz4 -l 0 --reserve 100 -o a.blp").succeeds();
+    let space = |name: &str| {
+        let info = shell.run(&format!("info --json {name}")).succeeds().json();
+        ["free", "dead"].map(|key| info.get(key).unwrap().as_u64().unwrap())
+    };
+    assert_eq!(space("a.blp"), [50 * 120, 0]);
+    let len = shell.read("a.blp").len();
+    shell.write("other", (line(90) + &line(91)).as_bytes());
+    (lines[7], lines[8]) = (line(90), line(91));
+    let said = shell.run("append a.blp other --replace 7");
+    said.fails(0, "a.blp: 2 objects replaced, 0 appended, 50 in all\n");
+    assert_eq!((shell.read("a.blp").len(), space("a.blp")), (len, [50 * 120, 240]));
+    let said = shell.run("info a.blp").succeeds();
+    let words = "free       6.00 kB after objects, 240 B of it dead: `repack` drops it";
+    assert!(said.text().contains(words), "{}", said.text());
+    // There is no room any more, but few objects follow.
+    lines[48] = letters(200, 92);
+    shell.write("long", lines[48].as_bytes());
+    shell.run("append a.blp long --replace 48 --json").succeeds();
+    assert_eq!(space("a.blp"), [50 * 120 + 240, 240 + 480]);
+    // What goes beyond the last one is appended.
+    lines[49] = line(90);
+    lines.push(line(91));
+    let said = shell.run("append a.blp other --replace 49");
+    said.fails(0, "a.blp: 1 objects replaced, 1 appended, 51 in all\n");
+    let document = shell.run("append a.blp other --replace 49 --json").succeeds().json();
+    (lines[49], lines[50]) = (line(90), line(91));
+    assert_eq!(document.get("replaced_objects").unwrap().as_u64(), Some(2));
+    assert!(unpacked(&shell, "a.blp").stdout == lines.concat().as_bytes());
+    shell.run("verify a.blp").succeeds();
+    shell.run("repack a.blp").succeeds();
+    assert_eq!(space("a.blp"), [0, 0]);
+    assert!(unpacked(&shell, "a.blp").stdout == lines.concat().as_bytes());
+
+    shell.run("pack names.txt --varlen -o a.b2frame").succeeds();
+    shell.run("pack names.txt -o bytes.blp").succeeds();
+    for (args, words) in [
+        ("a.blp other --replace 51", "there is no object 51 to replace: the file has 51"),
+        ("a.b2frame other --replace 0", "--replace is for Bloscpack files of objects"),
+        ("bytes.blp other --replace 0", "--replace is for Bloscpack files of objects"),
+    ] {
+        let said = shell.run(&format!("append {args}"));
+        assert!(said.code == Some(2) && said.stderr.contains(words), "{args}: {}", said.stderr);
+    }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Container {
     pub(crate) commands: &'static [&'static str],
 }
 
-pub(crate) static CONTAINERS: [Container; 19] = [
+pub(crate) static CONTAINERS: [Container; 20] = [
     Container {
         name: "data.b2frame",
         make: "superchunk pack ../in/data.f8 -t 8 -z 4K -c lz4 -m unit=K -o {}",
@@ -121,6 +121,20 @@ pub(crate) static CONTAINERS: [Container; 19] = [
             "convert -f ../in/other.b2frame {}",
             "salvage -f ../in/other.blp -o {}",
             "salvage -f ../in/damaged.blp -o {}",
+        ],
+    },
+    // Objects that are replaced: they fit after the old ones; the last one does, whose offset is far from
+    // the header; one moves; one is replaced and one appended, which takes a new file.
+    Container {
+        name: "roomy.blp",
+        make: "superchunk pack ../in/many.txt --varlen -c lz4 --reserve 150 -o {}",
+        peer: None,
+        commands: &[
+            "append {} ../in/more.txt --replace 1",
+            "append {} ../in/one.txt --replace 89",
+            "append {} ../in/long.txt --replace 88",
+            "append {} ../in/more.txt --replace 89",
+            "repack {}",
         ],
     },
     // bloscpack does not read version 4, in which objects have chunks of their own.
@@ -267,6 +281,9 @@ pub(crate) fn make_inputs(folder: &Path) {
     let lines = |count: u32| (0..count).map(|line| format!("name {line}\n")).collect::<String>();
     write("names.txt", lines(40).as_bytes());
     write("more.txt", b"last but one\nlast\n");
+    write("one.txt", b"another\n");
+    write("long.txt", lines(60).replace('\n', " ").as_bytes());
+    write("many.txt", lines(90).as_bytes());
     write("other.txt", lines(9).replace("name", "other").as_bytes());
     let row = |row: i64| format!("{row},{}.5\n", row * 3);
     let csv = |rows: std::ops::Range<i64>| {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Pack;
-use crate::container::Contents;
-use crate::error::{Error, Result};
+use crate::container::{Contents, Space};
+use crate::error::{Error, ErrorKind, Result};
 use crate::options::CompressOptions;
 use crate::pack::{Chunks, Packed, Start, Trust, contents_of};
 use crate::schunk::SuperChunk;
@@ -41,12 +41,26 @@ impl Lazy {
     /// The same objects, each of which was asked for its length.
     pub(super) fn measure(&self) -> Result<SuperChunk> {
         let told = |error: Error| error.within(self.name.clone());
-        let chunks = Chunks::find(self.store.as_ref(), &self.start, &self.trust).map_err(told)?;
+        let found = Chunks::find(self.store.as_ref(), &self.start, &self.trust);
+        let chunks = found.map_err(|error| told(self.reason(error)))?;
         let compress = self.objects.options().clone();
         let contents = contents(&self.start, &chunks, &self.trust, &compress)?;
         let (store, name) = (self.store.clone(), self.name.clone());
         let layout = Packed::reading(store, &self.start, &chunks, &self.trust, name);
         Ok(SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, false))
+    }
+}
+
+impl Lazy {
+    /// Why what was found does not fit the header: a writer may have been faster than this reader.
+    fn reason(&self, error: Error) -> Error {
+        match Start::read(self.store.as_ref(), &self.trust) {
+            Ok(now) if now.header != self.start.header => Error::new(
+                ErrorKind::Changed,
+                "another writer has changed the file since it was opened: open it again",
+            ),
+            _ => error,
+        }
     }
 }
 
@@ -94,23 +108,26 @@ impl Pack {
         self.chunks()?.chunk_position(number)
     }
 
-    /// The bytes after the first object that belong to no object: left free, or left over.
+    /// The bytes after the offsets, and the room for more of them, that belong to no object: those left
+    /// free, and the [dead](Self::dead_len) ones.
     pub fn free_len(&self) -> Result<u64> {
-        if !self.header.varlen {
-            return Err(Error::invalid(
+        Ok(self.space()?.free)
+    }
+
+    /// The bytes that belong to no object any more, or that an interrupted writer has left: they are
+    /// not used again, and not part of a [copy](Self::copy_to). To tell them from those left free,
+    /// which are zeros, up to 1 GiB of the latter is read; what is beyond counts as left free.
+    pub fn dead_len(&self) -> Result<u64> {
+        Ok(self.space()?.dead)
+    }
+
+    fn space(&self) -> Result<Space> {
+        match self.data()?.space()? {
+            Some(space) if self.header.varlen => Ok(space),
+            _ => Err(Error::invalid(
                 "this file holds bytes, no objects: nothing is free between them",
-            ));
+            )),
         }
-        let data = self.data()?;
-        let Some(first) = data.chunk_position(0) else { return Ok(0) };
-        let digest = self.header.checksum.len() as u64;
-        (0..data.chunk_count()).try_fold(
-            data.stored_len()?.saturating_sub(first),
-            |free, number| {
-                let chunk = data.chunk_header(number)?.compressed_len() as u64;
-                Ok(free.saturating_sub(chunk + digest))
-            },
-        )
     }
 
     /// Appends an object, which may be empty.
@@ -132,8 +149,14 @@ impl Pack {
 
     /// Puts another object, which may be empty, in the place of object `number`.
     ///
-    /// The next commit writes a whole new file, however many objects were replaced: a crash leaves
-    /// the old objects or the new ones. Bytes that were free behind objects are not in that file.
+    /// A crash leaves the old objects or the new ones, of all that were replaced since the last commit.
+    /// The new object goes to the bytes left free after the old one ([`PackOptions::reserve`]). If it
+    /// does not fit there, it moves to the end of the file with all objects that follow it, as long as
+    /// no more than a third of the file becomes dead. The old places are [dead](Self::dead_len) bytes
+    /// from then on. Otherwise, and if the offsets of the objects are more than a sector apart, the
+    /// commit writes a whole new file, in which nothing is dead or left free.
+    ///
+    /// [`PackOptions::reserve`]: super::PackOptions::reserve
     pub fn replace_object(&mut self, number: usize, object: &[u8]) -> Result<()> {
         if !self.header.varlen {
             return Err(Error::invalid("this file holds bytes, no objects: change its data"));

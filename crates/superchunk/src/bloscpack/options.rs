@@ -33,7 +33,7 @@ pub struct PackOptions {
     pub metadata_options: MetadataOptions,
     /// Whether every chunk is one object of any length.
     pub varlen: bool,
-    /// The bytes to leave free after each object, in per cent of its chunk. 0 by default.
+    /// The bytes to leave free after each object, in per cent of those it takes. 0 by default.
     pub reserve: u32,
 }
 
@@ -140,8 +140,8 @@ impl PackOptions {
         self
     }
 
-    /// The same options with this much room after each object, in per cent of its chunk: objects are
-    /// found by their positions, so that it can be used later.
+    /// The same options with this much room after each object, in per cent of the bytes of its chunk
+    /// and digest: with 100 an object that takes as many bytes fits there when it is replaced.
     #[must_use]
     pub fn with_reserve(mut self, percent: u32) -> Self {
         self.reserve = percent;

@@ -42,13 +42,14 @@ pub struct PackReader {
     executor: Executor,
     compress: Option<CompressOptions>,
     check: bool,
+    reserve: u32,
     wait: Duration,
 }
 
 impl Default for PackReader {
     fn default() -> Self {
         let (trust, executor) = (Trust::default(), Executor::inline());
-        Self { trust, executor, compress: None, check: false, wait: Duration::ZERO }
+        Self { trust, executor, compress: None, check: false, reserve: 0, wait: Duration::ZERO }
     }
 }
 
@@ -107,6 +108,14 @@ impl PackReader {
     #[must_use]
     pub fn with_check(mut self, check: bool) -> Self {
         self.check = check;
+        self
+    }
+
+    /// The same, but a writer leaves this much room after each object that it appends, moves or writes
+    /// anew, in per cent of the bytes that it takes. Other chunks follow each other.
+    #[must_use]
+    pub fn with_reserve(mut self, percent: u32) -> Self {
+        self.reserve = percent;
         self
     }
 
@@ -170,6 +179,7 @@ impl PackReader {
             enlarge(&mut chunks);
             let (store, told) = (file.clone(), name.to_owned());
             let layout = Packed::editing(file, Some(home), &start, &chunks, &self.trust, told)?;
+            let layout = layout.with_reserve(self.reserve);
             self.opened(layout, &start, &chunks, store.as_ref(), true)
         };
         edit().map_err(|error: Error| error.within(name))

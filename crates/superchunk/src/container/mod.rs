@@ -50,6 +50,18 @@ pub(crate) struct Contents {
     pub(crate) vlmetalayers: Vec<Layer>,
 }
 
+/// The bytes of a file whose chunks need not follow each other.
+#[cfg(feature = "bloscpack")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// The bytes of chunks, with their digests.
+    pub(crate) live: u64,
+    /// The bytes that belong to no chunk.
+    pub(crate) free: u64,
+    /// Those of them that did.
+    pub(crate) dead: u64,
+}
+
 /// A name with bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layer {
@@ -150,6 +162,12 @@ pub(crate) trait Layout: Send + Sync {
     #[cfg(feature = "bloscpack")]
     fn position(&self, _slot: u64) -> Option<u64> {
         None
+    }
+
+    /// What the bytes of the file are as of the last commit, where chunks need not follow each other.
+    #[cfg(feature = "bloscpack")]
+    fn space(&self, _contents: &Contents) -> Result<Option<Space>> {
+        Ok(None)
     }
 
     /// How many bytes behind a chunk [`check`](Layout::check) wants to see.

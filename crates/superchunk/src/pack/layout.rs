@@ -11,7 +11,7 @@ use super::walk::Chunks;
 use super::writer::{State, Writer};
 use super::{Checksum, Header, MetadataOptions};
 use crate::chunk;
-use crate::container::{self, ChunkSize, Contents, Entry, Integrity, Layout, Params, Rules};
+use crate::container::{self, ChunkSize, Contents, Entry, Integrity, Layout, Params, Rules, Space};
 use crate::error::{Error, Result};
 use crate::options::CompressOptions;
 use crate::store::{Home, ReadAt, WriteAt};
@@ -20,20 +20,22 @@ use crate::wire::json::Json;
 /// The usual bytes of a chunk.
 pub(crate) const CHUNK_SIZE: usize = 1 << 20;
 /// The bytes of a chunk that holds nothing, and of the header of all others.
-const CHUNK_HEADER: usize = 16;
+pub(super) const CHUNK_HEADER: usize = 16;
 
 /// The chunks of a file.
 pub(crate) struct Packed {
-    store: Arc<dyn ReadAt>,
+    pub(super) store: Arc<dyn ReadAt>,
     name: String,
-    checksum: Checksum,
+    pub(super) checksum: Checksum,
     /// Whether digests are compared.
     checked: bool,
+    /// Where the offsets end.
+    pub(super) offsets_end: u64,
     /// Where the first chunk is.
-    base: u64,
+    pub(super) base: u64,
     /// Where the last one ends at most, from there on.
     end: u64,
-    writer: Option<Writer>,
+    pub(super) writer: Option<Writer>,
 }
 
 impl Packed {
@@ -50,6 +52,7 @@ impl Packed {
             name,
             checksum: start.header.checksum,
             checked: !trust.unchecked,
+            offsets_end: start.table_end,
             base: chunks.base,
             end: start.len.saturating_sub(chunks.base),
             writer: None,
@@ -88,7 +91,8 @@ impl Packed {
         let whole =
             chunks.slots.len() as u64 == chunks.stored && !chunks.recovered && !trust.lenient;
         writer.committed = whole.then(|| chunks.slots.clone());
-        writer.cursor = chunks.end.saturating_sub(chunks.base);
+        writer.cursor = end_of(file.as_ref(), start, chunks)?.saturating_sub(chunks.base);
+        writer.settled = writer.cursor;
         writer.is_new = false;
         writer.committed_len = Some(file.len()?);
         let mut this = Self::reading(file, start, chunks, trust, name);
@@ -111,7 +115,16 @@ impl Packed {
         let base = plan.base();
         let writer = Writer::new(file.clone(), home, policy, plan, base, json);
         let store: Arc<dyn ReadAt> = file;
-        Ok(Self { store, name, checksum, checked: true, base, end: 0, writer: Some(writer) })
+        let (checked, offsets_end, writer) = (true, base, Some(writer));
+        Ok(Self { store, name, checksum, checked, offsets_end, base, end: 0, writer })
+    }
+
+    /// The same with this much room after each object that is written.
+    pub(crate) fn with_reserve(mut self, percent: u32) -> Self {
+        if let Some(writer) = self.writer.as_mut().filter(|writer| writer.plan.header.varlen) {
+            writer.policy.reserve = percent;
+        }
+        self
     }
 
     /// What the file says of itself, if it is written.
@@ -135,9 +148,32 @@ impl Packed {
         let count = contents.entries.len();
         let fresh = writer.fresh.iter().map(|fresh| fresh.slot);
         let expected = committed.iter().copied().chain(fresh).map(Entry::stored);
-        let in_order = contents.entries.iter().copied().eq(expected);
-        let fits = !writer.plan.header.offsets || count as u64 <= writer.plan.capacity;
-        if !in_order || !fits || count == 0 {
+        if !contents.entries.iter().copied().eq(expected) || count == 0 {
+            return Ok(None);
+        }
+        let Some(mut plan) = self.refitted(contents)? else { return Ok(None) };
+        let header = &mut plan.header;
+        let sizes = writer.fresh.iter().map(|fresh| fresh.nbytes);
+        if committed.is_empty() {
+            state_sizes(header, sizes, count);
+        } else if let Some(last) = writer.fresh.last() {
+            // What was the last chunk may not be it any more.
+            let before = header.last_chunk.unwrap_or(0);
+            let first = if committed.len() == 1 { Some(before) } else { header.chunk_size };
+            let between = first.into_iter().chain((committed.len() > 1).then_some(before));
+            let all = between.chain(sizes);
+            state_sizes(header, all, count);
+            header.last_chunk = Some(last.nbytes);
+        }
+        Ok(Some(plan))
+    }
+
+    /// Header and metadata for the chunks there are now, whose sizes are still to be stated; `None` when
+    /// there is no room for their offsets, or for the metadata.
+    pub(super) fn refitted(&self, contents: &Contents) -> Result<Option<Plan>> {
+        let Some(writer) = &self.writer else { return Err(container::read_only()) };
+        let count = contents.entries.len() as u64;
+        if !writer.has_room_for(count)? {
             return Ok(None);
         }
         let mut plan = writer.plan.clone();
@@ -150,21 +186,9 @@ impl Packed {
         }
         drop(state);
         let header = &mut plan.header;
-        header.chunk_count = Some(count as u64);
+        header.chunk_count = Some(count);
         if header.offsets && !header.varlen {
-            header.append_slots = plan.capacity.saturating_sub(count as u64);
-        }
-        let sizes = writer.fresh.iter().map(|fresh| fresh.nbytes);
-        if committed.is_empty() {
-            state_sizes(header, sizes, count);
-        } else if let Some(last) = writer.fresh.last() {
-            // What was the last chunk may not be it any more.
-            let before = header.last_chunk.unwrap_or(0);
-            let first = if committed.len() == 1 { Some(before) } else { header.chunk_size };
-            let between = first.into_iter().chain((committed.len() > 1).then_some(before));
-            let all = between.chain(sizes);
-            state_sizes(header, all, count);
-            header.last_chunk = Some(last.nbytes);
+            header.append_slots = plan.capacity.saturating_sub(count);
         }
         Ok(Some(plan))
     }
@@ -206,9 +230,10 @@ impl Packed {
                 true => empty_chunk(contents.item_size)?,
                 false => self.whole_chunk(file.as_ref(), from.saturating_add(slot_of(number)?))?,
             };
+            let start = out.len();
             out.extend_from_slice(&chunk);
             self.checksum.append(&chunk, out);
-            out.resize(out.len() + policy.free_after(chunk.len()), 0);
+            out.resize(out.len() + policy.free_after(out.len() - start), 0);
             Ok(())
         })?;
         if nothing {
@@ -267,6 +292,13 @@ impl Layout for Packed {
         self.base.checked_add(slot)
     }
 
+    fn space(&self, contents: &Contents) -> Result<Option<Space>> {
+        let listed = || contents.entries.iter().filter_map(|entry| entry.stored_slot()).collect();
+        let committed = self.writer.as_ref().and_then(|writer| writer.committed.clone());
+        let end = self.store.len()?.saturating_sub(self.base);
+        Ok(Some(self.space_of(&committed.unwrap_or_else(listed), end)?))
+    }
+
     fn extent(&self, slot: u64, next: Option<u64>) -> Result<u64> {
         let end = self.end();
         if slot >= end {
@@ -294,7 +326,7 @@ impl Layout for Packed {
         let mut digest = Vec::new();
         checksum.append(chunk, &mut digest);
         chunk.extend(digest);
-        let free = self.writer()?.policy.free_after(len);
+        let free = self.writer()?.policy.free_after(chunk.len());
         chunk.resize(chunk.len() + free, 0);
         let put = self.writer().and_then(|writer| writer.put(chunk, nbytes));
         chunk.truncate(len);
@@ -318,9 +350,12 @@ impl Layout for Packed {
             Some(plan) => {
                 let slots: Vec<u64> =
                     contents.entries.iter().filter_map(|entry| entry.stored_slot()).collect();
-                self.writer()?.commit_in_place(plan, &slots)?;
+                self.writer()?.commit_in_place(plan, &slots, 0..0)?;
             }
-            None => self.rewrite(contents)?,
+            None => match self.commit_replaced(contents)? {
+                Some(slots) => contents.entries = slots.into_iter().map(Entry::stored).collect(),
+                None => self.rewrite(contents)?,
+            },
         }
         contents.rules.keep_short = contents.entries.len() > 1;
         Ok(())
@@ -391,6 +426,16 @@ pub(crate) fn contents_of(
         rules,
         ..Contents::new(item_size, chunks.size, params)
     })
+}
+
+/// Where the next chunk goes: after the last one and, if that is an object, its reserve. What begins
+/// there with other bytes was left by a writer that was interrupted.
+fn end_of(file: &dyn WriteAt, start: &Start, chunks: &Chunks) -> Result<u64> {
+    let mut next = [1];
+    if start.header.varlen && chunks.end < start.len {
+        file.read_exact_at(chunks.end, &mut next)?;
+    }
+    Ok(if next == [0] { start.len } else { chunks.end })
 }
 
 /// States the sizes of all chunks as the format wants it: not at all when they do not follow its rule.

@@ -16,6 +16,8 @@ mod layout;
 mod metadata;
 mod offsets;
 mod plan;
+mod replace;
+mod space;
 mod start;
 mod stream;
 mod walk;

@@ -1,10 +1,14 @@
 //! What a file that is about to be written begins with.
 
+use std::ops::Range;
+
 use super::header::{self, Header};
 use super::metadata::{self, MetadataOptions};
 use super::offsets;
 use crate::error::{Error, Result};
 use crate::wire::json::{Json, Style};
+
+const SECTOR: u64 = super::SECTOR as u64;
 
 /// How much room a writer leaves for later.
 #[derive(Clone, Debug, Default)]
@@ -12,14 +16,14 @@ pub(crate) struct Policy {
     /// For how many more chunks; `None` for as many as are usual.
     pub(crate) slots: Option<u64>,
     pub(crate) metadata: MetadataOptions,
-    /// The bytes left free after each object, in per cent of its chunk.
+    /// The bytes left free after each object, in per cent of its chunk and digest.
     pub(crate) reserve: u32,
 }
 
 impl Policy {
-    /// Returns the bytes left free after the chunk of an object and its digest.
-    pub(super) fn free_after(&self, chunk: usize) -> usize {
-        let free = (chunk as u64).saturating_mul(u64::from(self.reserve)).div_ceil(100);
+    /// Returns the bytes left free after an object whose chunk and digest take `len` bytes.
+    pub(super) fn free_after(&self, len: usize) -> usize {
+        let free = (len as u64).saturating_mul(u64::from(self.reserve)).div_ceil(100);
         usize::try_from(free).unwrap_or(usize::MAX)
     }
 
@@ -28,6 +32,16 @@ impl Policy {
     fn spare(&self, count: u64, varlen: bool) -> u64 {
         self.slots.unwrap_or(if varlen { count / 8 + 16 } else { count.max(1).saturating_mul(10) })
     }
+}
+
+/// The one write that makes a new state visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Switch {
+    /// Header, metadata, and the offsets up to the last one that changes.
+    Whole,
+    /// Offsets alone. The length of the last object must not be stated then unless it is the same in
+    /// both states.
+    Offsets { last_chunk: Option<usize> },
 }
 
 /// Header, metadata, and where the offsets and the chunks go.
@@ -98,6 +112,23 @@ impl Plan {
             }
         };
         Ok((fitted.len() == self.metadata.len()).then_some(fitted))
+    }
+
+    /// What of a file of objects to write so that instead of `old` it says this, with other offsets for
+    /// the `changed` chunks; `None` when that is more than one sector.
+    pub(super) fn switch(&self, old: &Self, changed: &Range<usize>) -> Option<Switch> {
+        let place = |number: usize| self.table() + number as u64 * offsets::WIDTH;
+        let is_one_sector = |start: u64, end: u64| start / SECTOR == end.saturating_sub(1) / SECTOR;
+        if is_one_sector(0, place(changed.end)) {
+            return Some(Switch::Whole);
+        }
+        let unknown = |plan: &Self| Header { last_chunk: None, ..plan.header.clone() };
+        let same = unknown(self) == unknown(old) && self.metadata == old.metadata;
+        if !same || !is_one_sector(place(changed.start), place(changed.end)) {
+            return None;
+        }
+        let last = self.header.last_chunk;
+        Some(Switch::Offsets { last_chunk: last.filter(|_| last == old.header.last_chunk) })
     }
 
     /// Header and metadata, as they are stored.

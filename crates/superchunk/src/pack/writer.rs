@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! append   chunks behind the last committed one │ their offsets │ sync │ header │ sync
+//! replace  objects where none has ever been     │ sync │ header and offsets │ sync
 //! rewrite  a whole new file beside the old one  │ sync │ rename │ sync of the folder
 //! ```
 //!
@@ -9,10 +10,12 @@
 //! Therefore the last chunk is never written again: the next one follows it. The header is 32 bytes, and
 //! together with metadata of up to 444 bytes it is one sector, which no disk writes in halves.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::header::Header;
-use super::plan::{Plan, Policy};
+use super::plan::{Plan, Policy, Switch};
+use super::space::room_for_offsets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Home, WriteAt, last_sync};
 use crate::wire::json::Json;
@@ -54,6 +57,8 @@ pub(super) struct Writer {
     pub(super) fresh: Vec<Fresh>,
     /// Where the next chunk goes, counted from the first.
     pub(super) cursor: u64,
+    /// Where it went as of the last commit.
+    pub(super) settled: u64,
     /// The bytes before that which are not written yet.
     pending: Vec<u8>,
     /// Whether the first commit is still to come.
@@ -94,6 +99,7 @@ impl Writer {
             committed: Some(Vec::new()),
             fresh: Vec::new(),
             cursor: 0,
+            settled: 0,
             pending: Vec::new(),
             is_new: true,
             committed_len: None,
@@ -178,15 +184,36 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes `slots`, which are all of the last commit and the fresh ones, the state of the file.
-    pub(super) fn commit_in_place(&mut self, plan: Plan, slots: &[u64]) -> Result<()> {
+    /// Whether `count` offsets fit. An object may have been where there was room for more.
+    pub(super) fn has_room_for(&self, count: u64) -> Result<bool> {
+        let header = &self.plan.header;
+        let listed = self.committed.as_ref().map_or(0, |slots| slots.len() as u64);
+        if header.offsets && count <= self.plan.capacity && header.varlen && !self.is_new {
+            let place = |number: u64| self.plan.table() + number * super::offsets::WIDTH;
+            let (start, end) = (place(listed), place(count.max(listed)));
+            return Ok(room_for_offsets(self.file.as_ref(), start..end)? == end - start);
+        }
+        Ok(!header.offsets || count <= self.plan.capacity)
+    }
+
+    /// Makes `slots` the state of the file: all of the last commit but the `changed` ones, and the fresh
+    /// ones.
+    pub(super) fn commit_in_place(
+        &mut self,
+        mut plan: Plan,
+        slots: &[u64],
+        changed: Range<usize>,
+    ) -> Result<()> {
         self.check()?;
-        self.flush()?;
+        let is_longer = slots.last().is_some_and(|slot| *slot >= self.settled);
+        if is_longer {
+            self.flush()?;
+        }
         let positions: Vec<u64> =
             slots.iter().map(|slot| self.base.saturating_add(*slot)).collect();
         let written = match self.is_new {
             true => self.write_new(&plan, &positions),
-            false => self.write_changes(&plan, &positions),
+            false => self.write_changes(&mut plan, &positions, changed),
         };
         let unsafe_name = self.home.as_ref().filter(|_| !self.named);
         let named = || unsafe_name.map_or(Ok(()), |home| home.dir.sync());
@@ -196,6 +223,11 @@ impl Writer {
             return Err(error);
         }
         self.plan = plan;
+        if !is_longer && self.cursor > self.settled {
+            // What was put at the end has found another place.
+            self.take_back(self.settled);
+            self.discard();
+        }
         self.committed_is(slots.to_vec());
         Ok(())
     }
@@ -209,22 +241,46 @@ impl Writer {
         self.file.write_at(0, header)
     }
 
-    fn write_changes(&self, plan: &Plan, positions: &[u64]) -> Result<()> {
+    fn write_changes(
+        &self,
+        plan: &mut Plan,
+        positions: &[u64],
+        changed: Range<usize>,
+    ) -> Result<()> {
         let old = self.committed.as_ref().map_or(0, Vec::len);
         let added = positions.get(old..).unwrap_or_default();
         if plan.header.offsets && !added.is_empty() {
             let place = plan.table() + old as u64 * super::offsets::WIDTH;
             self.file.write_at(place, &super::offsets::to_bytes(added.iter().copied()))?;
         }
-        self.file.sync()?;
-        let bytes = match plan.metadata == self.plan.metadata {
-            true => plan.header.to_bytes().to_vec(),
-            false => plan.head(),
+        let offsets = |range: Range<usize>| {
+            let changed = positions.get(range).unwrap_or_default();
+            super::offsets::to_bytes(changed.iter().copied())
         };
+        let (place, bytes) = match plan.switch(&self.plan, &changed) {
+            _ if changed.is_empty() && plan.metadata == self.plan.metadata => {
+                (0, plan.header.to_bytes().to_vec())
+            }
+            _ if changed.is_empty() => (0, plan.head()),
+            Some(Switch::Offsets { last_chunk }) => {
+                plan.header.last_chunk = last_chunk;
+                if last_chunk.is_none() {
+                    self.overwrite(0, &plan.header.to_bytes())?;
+                }
+                let start = changed.start as u64 * super::offsets::WIDTH;
+                (plan.table() + start, offsets(changed))
+            }
+            _ => (0, [plan.head(), offsets(0..changed.end)].concat()),
+        };
+        self.file.sync()?;
+        self.overwrite(place, &bytes)
+    }
+
+    /// Writes bytes in one piece: a write that stops half-way must not leave half of them.
+    fn overwrite(&self, place: u64, bytes: &[u8]) -> Result<()> {
         let mut old = vec![0; bytes.len()];
-        self.file.read_exact_at(0, &mut old)?;
-        // A write that stops half-way must not leave half of the new header.
-        self.file.write_at(0, &bytes).inspect_err(|_| drop(self.file.write_at(0, &old)))
+        self.file.read_exact_at(place, &mut old)?;
+        self.file.write_at(place, bytes).inspect_err(|_| drop(self.file.write_at(place, &old)))
     }
 
     /// Removes what was written since the last commit.
@@ -291,6 +347,7 @@ impl Writer {
     fn committed_is(&mut self, slots: Vec<u64>) {
         self.committed = Some(slots);
         self.committed_len = self.file.len().ok();
+        self.settled = self.cursor;
         self.fresh.clear();
         (self.is_new, self.named) = (false, true);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -173,6 +173,12 @@ impl SuperChunk {
         self.layout.position(self.contents.entries.get(number)?.stored_slot()?)
     }
 
+    /// What the bytes of the file are, where chunks need not follow each other.
+    #[cfg(feature = "bloscpack")]
+    pub(crate) fn space(&self) -> Result<Option<crate::container::Space>> {
+        self.layout.space(&self.contents).map_err(|error| error.within(self.layout.name()))
+    }
+
     /// What chunk `number` is; only its header is read.
     pub fn chunk_header(&self, number: usize) -> Result<Header> {
         self.header(number).map_err(|error| self.told(number, error))

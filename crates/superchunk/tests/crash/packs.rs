@@ -1,4 +1,4 @@
-//! Bloscpack files: appended to, and given other metadata.
+//! Bloscpack files: appended to, given other metadata, and with objects that are replaced.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use superchunk::store::Dir;
 use superchunk::{CompressOptions, Json, Result};
 use superchunk_testkit::crash::{Disk, Effort, Findings, Image, explore, seeds};
 use superchunk_testkit::legacy_peer::LegacyPeer;
+use superchunk_testkit::naive::varlen;
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::scratch::Scratch;
 
@@ -94,4 +95,80 @@ fn bloscpack_reads_the_same_state() {
         });
     }
     assert!(read >= 50, "only {read}");
+}
+
+/// Replaces objects, some of them together with others, and appends some, a commit after each; one in four
+/// closes the file and opens it again.
+fn write_object_states(disk: &Disk, seed: u64) -> Vec<Vec<Vec<u8>>> {
+    let mut rng = Rng::new(seed);
+    let reserve = [0, 30, 150, 400][rng.index(4)];
+    // The offsets of many do not lie in the sector of the header.
+    let most = [9, 150][rng.index(2)];
+    let mut plain: Vec<Vec<u8>> = (0..1 + rng.index(most)).map(|_| object(&mut rng)).collect();
+    let options = PackOptions::objects("varbinary")
+        .with_checksum([Checksum::Adler32, Checksum::None][rng.index(2)])
+        .with_append_slots(rng.below(12))
+        .with_reserve(reserve);
+    let mut pack = Pack::create_in_dir(disk.root(), PACK, &options).unwrap();
+    plain.iter().for_each(|object| pack.append_object(object).unwrap());
+    pack.commit().unwrap();
+    disk.reached(0);
+    let mut states = vec![plain.clone()];
+    for step in 0..14 {
+        let first = [rng.index(plain.len()), plain.len() - 1][rng.index(2)];
+        for number in (first..plain.len()).take([1, 1, 3][rng.index(3)]) {
+            plain[number] = object(&mut rng);
+            pack.replace_object(number, &plain[number]).unwrap();
+        }
+        if step % 4 == 3 {
+            plain.push(object(&mut rng));
+            pack.append_object(&plain[plain.len() - 1]).unwrap();
+        }
+        pack.commit().unwrap();
+        disk.reached(states.len());
+        states.push(plain.clone());
+        if step % 4 == 2 {
+            pack.close().unwrap();
+            let reader = PackReader::new().with_reserve(reserve);
+            pack = reader.edit_in_dir(disk.root(), PACK).unwrap();
+        }
+    }
+    pack.close().unwrap();
+    states
+}
+
+fn object(rng: &mut Rng) -> Vec<u8> {
+    let len = rng.index(700);
+    let mut bytes = rng.bytes(len);
+    bytes.iter_mut().step_by(3).for_each(|byte| *byte = 7);
+    bytes
+}
+
+fn read_objects(dir: Arc<dyn Dir>) -> Result<Vec<Vec<u8>>> {
+    let pack = PackReader::new().open_in_dir(dir.as_ref(), PACK)?;
+    pack.data()?.to_vec()?;
+    pack.objects().collect()
+}
+
+#[test]
+fn objects_that_are_replaced_are_the_old_ones_or_the_new_ones() {
+    let mut all = Findings::default();
+    for seed in seeds(16) {
+        let disk = Disk::new();
+        let states = write_object_states(&disk, seed);
+        let effort = Effort::new(40, seed);
+        all.join(explore(&disk.history(), &states, effort, read_objects, |image, state| {
+            // Another reader, written from the document alone, agrees.
+            let file = file_of(image);
+            assert!(varlen::objects(&file).as_ref() == Ok(&states[state]), "{:?}", image.listing());
+        }));
+    }
+    all.must_be_good("Bloscpack files of objects", 5_000);
+}
+
+fn file_of(image: &Image) -> Vec<u8> {
+    let store = image.to_memory().unwrap().open(PACK).unwrap();
+    let mut file = vec![0; store.len().unwrap() as usize];
+    store.read_exact_at(0, &mut file).unwrap();
+    file
 }

@@ -41,7 +41,7 @@ pub(crate) const SUBJECTS: [Subject; 7] = [
     },
     Subject {
         name: "Bloscpack objects",
-        steps: 2,
+        steps: 8,
         create: create_pack_objects,
         change: change_pack_objects,
         read: read_pack_objects,
@@ -147,16 +147,34 @@ fn read_pack(dir: Arc<dyn Dir>) -> Result<State> {
 }
 
 fn create_pack_objects(dir: &Arc<dyn Dir>) {
-    let options = PackOptions::objects("varbinary").with_append_slots(4);
+    let options = PackOptions::objects("varbinary").with_append_slots(4).with_reserve(110);
     let mut pack = Pack::create_in_dir(dir.clone(), PACK, &options).unwrap();
     (0..5).for_each(|number| pack.append_object(&some(900, number)).unwrap());
+    // The offsets of the last ones are not in the first sector.
+    (5..70).for_each(|number| pack.append_object(&some(20, number)).unwrap());
     pack.close().unwrap();
 }
 
 fn change_pack_objects(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
     attempt(PackReader::new().edit_in_dir(dir.clone(), PACK)?, again, |pack| {
-        let more = if step == 0 { 2 } else { 20 };
-        (0..more).try_for_each(|number| pack.append_object(&some(700, 30 + number)))?;
+        let replaced: &[(usize, usize)] = match step {
+            0 | 1 => &[],
+            // They fit into what is left free, also together with one that is appended.
+            2 => &[(0, 800), (4, 950)],
+            3 => &[(2, 900)],
+            // The last one fits, or is too long.
+            4 => &[(69, 18)],
+            5 => &[(69, 200)],
+            // It moves, and others with it.
+            6 => &[(66, 90)],
+            // They are too far from each other.
+            _ => &[(1, 30), (68, 10)],
+        };
+        for (number, len) in replaced {
+            pack.replace_object(*number, &some(*len, 40 + step as u64))?;
+        }
+        let appended = [2, 20, 0, 1, 0, 0, 0, 0][step];
+        (0..appended).try_for_each(|number| pack.append_object(&some(700, 30 + number)))?;
         pack.commit()
     })
 }

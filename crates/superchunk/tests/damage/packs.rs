@@ -11,10 +11,11 @@
 use std::collections::HashSet;
 use std::fs;
 use std::ops::Range;
+use std::sync::Arc;
 
 use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions};
 use superchunk::salvage::{self, Certainty, Order, Report};
-use superchunk::store::Bytes;
+use superchunk::store::{Bytes, Dir, MemoryFolder};
 use superchunk::{Codec, CompressOptions, DType, Error, ErrorKind, Json, Limits, chunk};
 use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::legacy_peer::{LegacyPeer, PackParams};
@@ -339,4 +340,48 @@ fn bytes_that_look_like_chunks_everywhere_cost_no_more_than_their_number() {
     }
     assert!(pack_of(&bytes, &Limits::default()).is_err());
     assert!(!one.is_empty());
+}
+
+/// A file of objects, some of which were replaced in their places and some of which moved.
+fn with_replaced_objects() -> (Vec<u8>, Vec<Vec<u8>>) {
+    let noise = |seed: u64| Rng::new(seed).bytes(300);
+    let mut objects: Vec<Vec<u8>> = (0..30).map(noise).collect();
+    let folder = Arc::new(MemoryFolder::new());
+    let options = PackOptions::objects("varbinary").with_reserve(110);
+    let mut pack = Pack::create_in_dir(folder.clone(), "a", &options).unwrap();
+    objects.iter().for_each(|object| pack.append_object(object).unwrap());
+    pack.commit().unwrap();
+    for number in [3, 4, 28, 28] {
+        objects[number] = noise(100 + number as u64);
+        pack.replace_object(number, &objects[number]).unwrap();
+        pack.commit().unwrap();
+    }
+    assert_eq!(pack.dead_len().unwrap(), 2 * 320 + 2 * (320 + 352));
+    pack.close().unwrap();
+    let store = folder.open("a").unwrap();
+    let mut file = vec![0; store.len().unwrap() as usize];
+    store.read_exact_at(0, &mut file).unwrap();
+    (file, objects)
+}
+
+#[test]
+fn an_older_object_is_never_taken_for_the_present_one_in_silence() {
+    let (file, objects) = with_replaced_objects();
+    let of = |file: &[u8]| {
+        let (saved, report) = pack_of(file, &Limits::default()).unwrap();
+        let saved = Pack::from_bytes(saved).unwrap();
+        (saved.objects().map(Result::unwrap).collect::<Vec<_>>(), report)
+    };
+    let (saved, report) = of(&file);
+    assert!(saved == objects && report.is_whole(), "{report:?}");
+    let pack = Pack::from_bytes(file.clone()).unwrap();
+    for number in [3, 4, 28, 29, 7] {
+        let mut damaged = file.clone();
+        damaged[pack.chunk_position(number).unwrap() as usize + 100] ^= 1;
+        let (saved, report) = of(&damaged);
+        assert!(!report.is_whole(), "{number}: {report:?}");
+        assert!(saved.len() == objects.len(), "{number}");
+        let same = saved.iter().zip(&objects).filter(|(a, b)| a == b).count();
+        assert_eq!(same, objects.len() - 1, "{number}: {report:?}");
+    }
 }

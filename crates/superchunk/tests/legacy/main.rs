@@ -12,6 +12,7 @@ mod json;
 mod packs;
 mod packs_corruption;
 mod packs_golden;
+mod packs_replace;
 mod packs_reserve;
 mod tables;
 

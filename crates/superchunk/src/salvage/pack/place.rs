@@ -39,7 +39,8 @@ pub(super) fn arrange<'f>(
     Ok(match start.positions(input, search, limits)? {
         Some((positions, stated)) => {
             report.order = if stated { Order::Index } else { Order::FoundIndex };
-            by_positions(&positions, count, search, report)
+            let varlen = start.header.as_ref().is_some_and(|header| header.varlen);
+            by_positions(&positions, count, varlen, search, report)
         }
         None => {
             let lists = start.header.as_ref().map(|header| header.offsets);
@@ -68,6 +69,7 @@ fn place_of(found: &Found) -> Place<'_> {
 fn by_positions<'f>(
     positions: &[u64],
     count: Option<u64>,
+    varlen: bool,
     search: &'f Search,
     report: &mut Report,
 ) -> Vec<Place<'f>> {
@@ -82,7 +84,14 @@ fn by_positions<'f>(
         let free = || positions.get(next).is_some_and(|position| !starts.contains(position));
         let number = listed.copied().or_else(|| free().then_some(next));
         match number.and_then(|number| Some((number, places.get_mut(number)?))) {
-            Some((number, place)) => (*place, next) = (Some(found), number + 1),
+            Some((number, place)) => {
+                (*place, next) = (Some(found), number + 1);
+                if varlen && listed.is_none() {
+                    let words =
+                        format!("it is not where object {number} should be: it may be older");
+                    report.lose(Source::Bytes(found.range.clone()), words);
+                }
+            }
             None if next == positions.len() && found.certainty.is_ok() => more.push(found),
             None => report.superseded += 1,
         }
