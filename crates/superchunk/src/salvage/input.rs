@@ -65,7 +65,11 @@ impl<'a> Input<'a> {
     /// Where the last byte of a range ends that is not zero; the start if there is none.
     pub(super) fn end_of_bytes(&mut self, range: Range<u64>) -> u64 {
         let (mut at, mut used) = (range.start, range.start);
-        while at < range.end.min(self.len) {
+        loop {
+            at = self.skip_hole(at);
+            if at >= range.end.min(self.len) {
+                break;
+            }
             let left = usize::try_from(range.end - at).unwrap_or(usize::MAX);
             let ahead = self.ahead(at, 1);
             let part = ahead.get(..left).unwrap_or(ahead);
@@ -80,14 +84,27 @@ impl<'a> Input<'a> {
         used
     }
 
-    /// The first place of a range where a pattern begins.
+    /// The first place from `at` on that is in memory, or may hold a byte other than zero.
+    fn skip_hole(&self, at: u64) -> u64 {
+        let is_read = (self.start..self.start + self.window.len() as u64).contains(&at);
+        if is_read || self.store.as_bytes().is_some() {
+            return at;
+        }
+        self.store.next_data(at).map_or(at, |data| data.clamp(at, self.len.max(at)))
+    }
+
+    /// The first place of a range where a pattern begins, which does not begin with a zero.
     pub(super) fn position_of<const N: usize>(
         &mut self,
         range: Range<u64>,
         is_pattern: impl Fn(&[u8; N]) -> bool,
     ) -> Option<u64> {
         let mut from = range.start;
-        while from < range.end {
+        loop {
+            from = self.skip_hole(from);
+            if from >= range.end {
+                return None;
+            }
             let ahead = self.ahead(from, N);
             let mut places = ahead.windows(N);
             let found = places.position(|place| place.first_chunk().is_some_and(&is_pattern));
@@ -100,7 +117,6 @@ impl<'a> Input<'a> {
             // The last bytes may be the first ones of it.
             from += (ahead.len() - (N - 1)) as u64;
         }
-        None
     }
 
     /// Moves the window to `at`. It holds more than is asked for: places close by are asked for next.
