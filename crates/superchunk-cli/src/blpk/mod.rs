@@ -57,7 +57,7 @@ pub(crate) fn run(
     });
     match done {
         Err(failure) if failure.exit().is_some() => {
-            for line in failure.words().unwrap_or_default().lines() {
+            for line in failure.words().unwrap_or_default().lines().chain(failure.help()) {
                 say(&format!("error: {line}"))?;
             }
             Err(quiet(Exit::Failure))
