@@ -54,8 +54,8 @@ fn chunks_of(files: &Files, folder: &str) -> Vec<Chunk> {
 /// uncertain is one that was stored.
 fn check_result(original: &Files, saved: &Files, report: &Report, told: &str) {
     check_folder(saved, "meta/attributes", report, told);
-    let attributes = saved.get("meta/attributes").map(|bytes| String::from_utf8_lossy(bytes));
-    let attributes = attributes.unwrap_or_default();
+    let attributes =
+        format!("{:?}", saved.get("meta/attributes").map(|text| String::from_utf8_lossy(text)));
     let columns: BTreeSet<&str> =
         saved.keys().filter_map(|path| Some(path.split_once("__")?.0)).collect();
     for folder in columns {
