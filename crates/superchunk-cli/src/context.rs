@@ -57,9 +57,14 @@ impl Context {
         self.executor.clone()
     }
 
+    /// `--limit-mem` and `--limit-output`, where they are given.
+    pub(crate) fn given_limits(&self) -> [Option<u64>; 2] {
+        [self.global.limit_mem, self.global.limit_output]
+    }
+
     /// How much memory the command may take.
     pub(crate) fn memory(&self) -> Memory {
-        Memory::new(self.global.limit_mem, self.global.verify_write)
+        Memory::new(self.global.limit_mem, self.executor.thread_count(), self.verifies_writes())
     }
 
     /// The same options for chunks that this command writes.

@@ -110,6 +110,14 @@ impl Failure {
         }
     }
 
+    /// What to do about it, if there is something to say.
+    pub(crate) fn help(&self) -> Option<&str> {
+        match self {
+            Self::Said { help, .. } => help.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The message, in the lines that are printed.
     pub(crate) fn render(&self, style: Style) -> Option<String> {
         let (message, place, help) = match self {

@@ -53,7 +53,7 @@ const RETRIES: usize = 100;
 fn main() -> ExitCode {
     interrupt::install();
     if let Some(arguments) = as_blpk() {
-        let exit = blpk::run(arguments).err().and_then(|failure| failure.exit());
+        let exit = blpk::run(arguments, None).err().and_then(|failure| failure.exit());
         return exit.map_or(ExitCode::SUCCESS, |exit| ExitCode::from(exit as u8));
     }
     let matches = args::definition().try_get_matches();
@@ -125,9 +125,8 @@ fn run(command: &Command, context: &Context) -> Outcome {
         Command::Tune(args) => verbs::tune::run(args, context),
         Command::Caps(_) => verbs::caps::run(context),
         Command::Blpk { arguments } => {
-            let verify = context.verifies_writes().then(|| OsString::from("--verify-write"));
-            let options = std::iter::once(OsString::from("blpk")).chain(verify);
-            blpk::run(options.chain(arguments.iter().cloned()))
+            let name = std::iter::once(OsString::from("blpk"));
+            blpk::run(name.chain(arguments.iter().cloned()), Some(context))
         }
         Command::Completions(args) => verbs::manual::completions(args),
         Command::Man(args) => verbs::manual::man(args),

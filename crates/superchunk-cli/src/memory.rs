@@ -7,6 +7,9 @@ use crate::failure::Outcome;
 /// The number of buffers, each as long as a chunk, that a command holds at most on one thread: the
 /// chunk as it is stored, decoded, between its filters, and all of that again for what is written.
 const BUFFERS: u64 = 8;
+/// The number of buffers more whenever there are twice as many threads. They share the blocks of a chunk, so
+/// that the `n`th thread never has a block longer than an `n`th of one: `4 (1 + 1/2 + 1/3 + …)` buffers.
+const BUFFERS_PER_DOUBLING: u64 = 3;
 
 /// The bytes that a value of MessagePack or JSON takes in memory, about.
 const VALUE_LEN: u64 = 32;
@@ -16,10 +19,12 @@ const VALUE_LEN: u64 = 32;
 pub(crate) struct Memory(Option<u64>);
 
 impl Memory {
-    /// At most this many bytes, for a command that may decode what it writes.
-    pub(crate) fn new(limit: Option<u64>, verifies_writes: bool) -> Self {
+    /// At most this many bytes, for this many threads together, of a command that may decode what it
+    /// writes.
+    pub(crate) fn new(limit: Option<u64>, threads: usize, verifies_writes: bool) -> Self {
+        let doublings = u64::from(threads.max(1).next_power_of_two().ilog2());
         // A new chunk is decoded into one more.
-        let buffers = BUFFERS + u64::from(verifies_writes);
+        let buffers = BUFFERS + doublings * BUFFERS_PER_DOUBLING + u64::from(verifies_writes);
         Self(limit.map(|limit| limit / buffers))
     }
 
@@ -58,5 +63,21 @@ impl Memory {
 
     fn buffer(self) -> u64 {
         self.0.unwrap_or(Limits::default().max_decoded as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_threads_leave_less_for_a_chunk() {
+        let chunk = |threads| Memory::new(Some(64 << 20), threads).limits().max_decoded;
+        assert_eq!(
+            [1, 2, 3, 4].map(chunk),
+            [8 << 20, (64 << 20) / 11, (64 << 20) / 14, (64 << 20) / 14]
+        );
+        assert!(chunk(64) > 2 << 20);
+        assert_eq!(Memory::new(None, 4).limits(), Limits::default());
     }
 }

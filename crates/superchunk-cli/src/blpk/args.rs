@@ -10,7 +10,7 @@ use super::refuse;
 use crate::args::{Global, When};
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::names::parse_codec;
+use crate::names::{parse_codec, parse_size};
 
 const EXAMPLES: &str = "\
 Examples, for a link to superchunk that is called blpk, or without one:
@@ -43,6 +43,12 @@ pub(super) struct Blpk {
     /// Decode every new chunk, and compare it, before it is written
     #[arg(long)]
     verify_write: bool,
+    /// The most memory to take, about; not an option of bloscpack
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    limit_mem: Option<u64>,
+    /// Most bytes to decompress to [default: 1 GiB or 10,000 times the input]; not an option of bloscpack
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    limit_output: Option<u64>,
     #[command(subcommand)]
     pub(super) command: Option<Command>,
 }
@@ -142,27 +148,24 @@ pub(super) struct BloscArgs {
 }
 
 impl Blpk {
-    /// How many threads work.
-    pub(super) fn threads(&self) -> usize {
-        let given = self.nthreads.and_then(|count| usize::try_from(count).ok());
-        given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-    }
-
     /// The context of the commands, which say what they have to say themselves.
-    pub(super) fn context(&self) -> Outcome<Context> {
+    pub(super) fn context(&self, outer: Option<&Context>) -> Outcome<Context> {
         if self.nthreads.is_some_and(|count| !(1..=MOST_THREADS).contains(&count)) {
             return Err(refuse(format!("-n must be 1 <= n <= {MOST_THREADS}")));
         }
+        let given = self.nthreads.and_then(|count| usize::try_from(count).ok());
+        let of_outer = outer.map_or(0, |outer| outer.executor().thread_count());
+        let [limit_mem, limit_output] = outer.map(Context::given_limits).unwrap_or_default();
         Ok(Context::new(Global {
             json: false,
             quiet: 1,
             verbose: 0,
-            threads: self.threads(),
-            limit_output: None,
+            threads: given.unwrap_or(of_outer),
+            limit_output: self.limit_output.or(limit_output),
             wait: 10,
             lock: false,
-            limit_mem: None,
-            verify_write: self.verify_write,
+            verify_write: self.verify_write || outer.is_some_and(Context::verifies_writes),
+            limit_mem: self.limit_mem.or(limit_mem),
             progress: When::Never,
             color: When::Never,
         }))

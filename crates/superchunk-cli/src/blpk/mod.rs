@@ -31,8 +31,12 @@ const EXTENSION: &str = "blp";
 /// How much is read at once.
 const PIECE: usize = 1 << 20;
 
-/// Runs a command line, whose first word is the name of the program. What is wrong has been said.
-pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Outcome {
+/// Runs a command line, whose first word is the name of the program. What is wrong has been said. The options of
+/// `superchunk` itself count where `blpk`'s own are not given.
+pub(crate) fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    outer: Option<&Context>,
+) -> Outcome {
     let blpk = match Blpk::try_parse_from(arguments) {
         Ok(blpk) => blpk,
         Err(error) => {
@@ -47,13 +51,13 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Outcome {
         say("error: too few arguments")?;
         return Err(quiet(Exit::Usage));
     };
-    let done = blpk.context().and_then(|context| {
+    let done = blpk.context(outer).and_then(|context| {
         let shop = Shop { blpk: &blpk, context: &context };
         shop.run(command)
     });
     match done {
         Err(failure) if failure.exit().is_some() => {
-            for line in failure.words().unwrap_or_default().lines() {
+            for line in failure.words().unwrap_or_default().lines().chain(failure.help()) {
                 say(&format!("error: {line}"))?;
             }
             Err(quiet(Exit::Failure))
@@ -85,7 +89,7 @@ struct Shop<'a> {
 
 impl Shop<'_> {
     fn run(&self, command: &Command) -> Outcome {
-        let threads = self.blpk.threads();
+        let threads = self.context.executor().thread_count();
         self.tell(format!("using {threads} thread{}", if threads > 1 { "s" } else { "" }))?;
         match command {
             Command::Compress(args) => self.compress(args)?,
@@ -135,7 +139,7 @@ impl Shop<'_> {
             .with_checksum(args.checksum)
             .with_offsets(!args.no_offsets);
         options.expected_len = source.total;
-        options.metadata = metadata(args.metadata.as_deref())?;
+        options.metadata = self.metadata(args.metadata.as_deref())?;
         let total = source.total.unwrap_or(0);
         self.tell(format!("input file size: {}", double_pretty(total)))?;
         let mut progress = self.context.progress("packing", source.total);
@@ -196,7 +200,7 @@ impl Shop<'_> {
         }
         self.tell(format!("original file is: '{}'", original.display()))?;
         self.tell(format!("new file is: '{}'", new.display()))?;
-        let metadata = metadata(metadata_file)?;
+        let metadata = self.metadata(metadata_file)?;
         let size = || fs::metadata(original).map_or(0, |found| found.len());
         let before = size();
         self.tell(format!("orig file size before append: {}", double_pretty(before)))?;
@@ -213,6 +217,15 @@ impl Shop<'_> {
             })
             .and_then(|()| interrupt::finally(|| pack.close()))?;
         self.tell(format!("orig file size after append: {}", double_pretty(size())))
+    }
+
+    fn metadata(&self, file: Option<&Path>) -> Outcome<Option<Json>> {
+        let Some(file) = file else { return Ok(None) };
+        let failed = |error| Failure::io("read it", file, error);
+        let len = fs::metadata(file).map_err(failed)?.len();
+        self.context.memory().check_text(&file.display().to_string(), len)?;
+        let text = fs::read_to_string(file).map_err(failed)?;
+        Ok(Some(Json::parse(text.trim())?))
     }
 
     fn compression(&self, args: &BloscArgs) -> Outcome<CompressOptions> {
@@ -233,12 +246,6 @@ fn without_extension(path: &Path, what: &str) -> Outcome<PathBuf> {
         return Ok(path.with_extension(""));
     }
     Err(refuse(format!("{what} file '{}' does not end with '.{EXTENSION}'", path.display())))
-}
-
-fn metadata(file: Option<&Path>) -> Outcome<Option<Json>> {
-    let Some(file) = file else { return Ok(None) };
-    let text = fs::read_to_string(file).map_err(|error| Failure::io("read it", file, error))?;
-    Ok(Some(Json::parse(text.trim())?))
 }
 
 fn show_metadata(pack: &Pack) -> Outcome {

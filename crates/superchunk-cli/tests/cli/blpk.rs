@@ -221,3 +221,26 @@ fn the_name_of_the_program_is_enough() {
     let help = run("--help").succeeds();
     assert!(help.text().contains("Usage: blpk [OPTIONS]"), "{}", help.text());
 }
+
+#[test]
+fn the_limits_of_superchunk_hold_for_blpk_wherever_they_are_given() {
+    let shell = with_data();
+    blpk(&shell, "compress -z 1M data").succeeds();
+    let before = shell.names();
+    for (line, words) in [
+        ("blpk --limit-mem 4M -n 1 decompress data.blp out", "raise Limits::max_decoded"),
+        ("--limit-mem 4M -T 1 blpk decompress data.blp out", "raise Limits::max_decoded"),
+        // Four threads need more than one.
+        ("blpk --limit-mem 9M -n 4 decompress data.blp out", "raise Limits::max_decoded"),
+        ("blpk --limit-output 1M decompress data.blp out", "--limit-output 3200000"),
+        ("--limit-output 1M blpk decompress data.blp out", "--limit-output 3200000"),
+        ("blpk --limit-mem 1K compress -m meta.json data out", "must be held at once"),
+    ] {
+        let said = shell.run(line);
+        assert_eq!(said.code, Some(1), "{line}: {}", said.text());
+        assert!(said.text().contains(words), "{line}: {}", said.text());
+        assert_eq!(shell.names(), before, "{line}");
+    }
+    blpk(&shell, "--limit-mem 9M -n 1 --limit-output 4M decompress data.blp out").succeeds();
+    assert!(shell.read("out") == readings(400_000));
+}

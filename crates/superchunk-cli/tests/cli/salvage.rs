@@ -55,6 +55,38 @@ fn a_damaged_chunk_is_named_and_the_others_keep_their_places() {
 }
 
 #[test]
+fn an_array_of_cells_without_checksums_comes_back_and_every_chunk_is_listed() {
+    for (filters, checksums) in
+        [("ndcell:4", ""), ("ndmean:2", ""), ("ndcell:4", " --no-checksums")]
+    {
+        let shell = Shell::new();
+        shell.write("data.f8", &readings(40_000));
+        let array = "--dtype <f8 --shape 40,50,20 --chunks 20,25,10 --blocks 10,10,10";
+        let line = format!("pack data.f8 -o data.b2nd {array} --filters {filters}{checksums}");
+        shell.run(&line).succeeds();
+        let said = shell.run("salvage data.b2nd -o saved.b2nd").succeeds();
+        let counts = match checksums {
+            "" => "whole, 8 chunks (8 verified, 0 decoded, 0 assumed)",
+            _ => "whole, 8 chunks (0 verified, 8 decoded, 0 assumed)",
+        };
+        assert!(said.text().contains(counts), "{}", said.text());
+        let listed = shell.run("attr get saved.b2nd salvaged");
+        assert_eq!(listed.code == Some(0), !checksums.is_empty(), "{}", listed.text());
+        assert!(checksums.is_empty() || listed.text().contains("chunks 0 to 7: decoded"));
+        let [old, new] = ["data", "saved"].map(|name| format!("unpack {name}.b2nd --raw -o -"));
+        assert!(shell.run(&old).succeeds().stdout == shell.run(&new).succeeds().stdout);
+        // Without its header nothing tells the shape of a block.
+        let mut frame = shell.read("data.b2nd");
+        frame[..100].fill(0);
+        shell.write("broken.b2nd", &frame);
+        let said = shell.run("salvage broken.b2nd -o none.b2nd");
+        assert_eq!(said.code, Some(1), "{}{}", said.text(), said.stderr);
+        assert!(said.stderr.contains("its filters need the shape of a block"), "{}", said.stderr);
+        assert!(!shell.path("none.b2nd").exists());
+    }
+}
+
+#[test]
 fn what_is_no_frame_at_all_gives_nothing() {
     let shell = Shell::with_frame();
     let said = shell.run("salvage data.f8 -o saved.b2frame");

@@ -54,11 +54,12 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Runs a command line, in which `{}` is the input. An error says what is wrong with its end.
-    pub(crate) fn run(&mut self, line: &str) -> Result<Output, String> {
+    /// Runs a command line, in which `{}` is the input, with this many threads. An error says what is wrong with
+    /// its end.
+    pub(crate) fn run(&mut self, line: &str, threads: usize) -> Result<Output, String> {
         let name = self.original.file_name().unwrap_or_default().to_string_lossy();
         let line = line.replace("{}", &name);
-        let output = limited(&self.folder, &line).map_err(|error| error.to_string())?;
+        let output = limited(&self.folder, &line, threads).map_err(|error| error.to_string())?;
         let judged = judge(&output).and_then(|code| self.judge_folder(&line, code));
         if self.before != listing(&self.folder).map_err(|error| error.to_string())? {
             self.restore().map_err(|error| error.to_string())?;
@@ -66,7 +67,7 @@ impl Arena {
         judged.map_err(|problem| {
             let said = String::from_utf8_lossy(&output.stderr);
             let said: String = said.chars().take(300).collect();
-            format!("{line}: {problem} ({}): {}", output.status, said.trim_end())
+            format!("-T {threads} {line}: {problem} ({}): {}", output.status, said.trim_end())
         })?;
         Ok(output)
     }
@@ -99,11 +100,11 @@ impl Arena {
 
 /// Runs a command line in a folder within the limits; its output goes through a reader that has seen
 /// enough after two million bytes.
-fn limited(folder: &Path, line: &str) -> io::Result<Output> {
+fn limited(folder: &Path, line: &str, threads: usize) -> io::Result<Output> {
     let program = env!("CARGO_BIN_EXE_superchunk");
     let script = format!(
-        "ulimit -v {ADDRESS_SPACE}; exec timeout -s KILL {SECONDS_UNTIL_HUNG} {program} -T 1 \
-         --limit-mem {LIMIT_MEM} {line}"
+        "ulimit -v {ADDRESS_SPACE}; exec timeout -s KILL {SECONDS_UNTIL_HUNG} {program} \
+         -T {threads} --limit-mem {LIMIT_MEM} {line}"
     );
     run_until_enough(&mut shell(folder, &script))
 }
@@ -145,11 +146,11 @@ pub(crate) fn judge(output: &Output) -> Result<i32, String> {
     }
 }
 
-/// Runs the lines of each input, which its number decides, on all processors; returns what went
-/// wrong.
+/// Runs the lines of each input, which its number decides, with as many threads each as they say, on all
+/// processors; returns what went wrong.
 pub(crate) fn run_all(
     inputs: &[PathBuf],
-    lines: impl Fn(usize) -> Vec<String> + Sync,
+    lines: impl Fn(usize) -> Vec<(String, usize)> + Sync,
 ) -> Vec<String> {
     let scratch = Scratch::new();
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -163,8 +164,8 @@ pub(crate) fn run_all(
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(input) = inputs.get(number) else { break };
                     let mut arena = Arena::new(folder.clone(), input).unwrap();
-                    let failed: Vec<String> =
-                        lines(number).iter().filter_map(|line| arena.run(line).err()).collect();
+                    let run = |(line, threads): &(String, usize)| arena.run(line, *threads).err();
+                    let failed: Vec<String> = lines(number).iter().filter_map(run).collect();
                     failures.lock().unwrap().extend(failed);
                 }
             });

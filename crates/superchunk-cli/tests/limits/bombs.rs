@@ -19,11 +19,11 @@ const LIMIT: usize = 8 << 20;
 /// More than a process of the tests may take.
 const TOO_MUCH: u64 = 160 << 20;
 
-/// Verbs that read all bytes of a file, whatever they are.
-const READS_ALL: [&str; 2] = ["pack", "salvage"];
-/// What takes a second or more for a million chunks.
-const READS_A_MILLION_CHUNKS: [&str; 5] =
-    ["convert", "unpack {} ", "append {} {}", "repack {} ", "diff"];
+/// What compresses all bytes of a file, whatever they are: a tebibyte takes hours, as it takes every program
+/// that copies. 160 MB of zeros are packed below.
+const PACKS_ALL: [&str; 2] = ["pack", "blpk compress"];
+/// What makes a million files of a million chunks, which takes minutes.
+const MAKES_A_MILLION_FILES: [&str; 1] = ["convert {} out.sparse"];
 
 /// Some files, and the starts of the command lines that are left out for them.
 pub(crate) type Group = (Vec<PathBuf>, &'static [&'static str]);
@@ -39,11 +39,11 @@ pub(crate) fn make(folder: &Path) -> Vec<Group> {
     ];
     vec![
         (claims.concat(), &[]),
-        (vec![list(&at("million.b2frame"), 1_000_000)], &READS_A_MILLION_CHUNKS),
+        (vec![list(&at("million.b2frame"), 1_000_000)], &MAKES_A_MILLION_FILES),
         (vec![list(&at("millions.b2frame"), 4_000_000)], &[]),
-        (holes(folder), &READS_ALL),
+        (holes(folder), &PACKS_ALL),
         // What follows a frame belongs to nobody, and its next writer removes it, whatever it writes.
-        (vec![longer(&at("longer.b2frame"))], &["pack", "salvage", "attr rm"]),
+        (vec![longer(&at("longer.b2frame"))], &["pack", "blpk compress", "attr rm"]),
         (vec![hole(&at("zeros.raw"), b"", TOO_MUCH), hole(&at("line.csv"), b"", TOO_MUCH)], &[]),
         (vec![npy(&at("columns.npy"), true, [1 << 10, 40 << 10])], &[]),
     ]
@@ -137,13 +137,16 @@ fn arrays(folder: &Path) -> Vec<PathBuf> {
         NdArray::create(&path, &shape, &dtype, &options).unwrap().close().unwrap();
         made.push(path);
     }
-    for (name, len) in [("within.b2nd", LIMIT), ("beyond.b2nd", 60 << 20)] {
+    // The chunks of the last are within the limit for four threads, but not four of them at the same time.
+    for (name, len, chunks) in
+        [("within.b2nd", LIMIT, 1), ("beyond.b2nd", 60 << 20, 1), ("several.b2nd", 9 << 19, 6)]
+    {
         let path = folder.join(name);
-        let items = [(len / 4) as u64];
+        let shape = [chunks as u64, (len / 4) as u64];
         let options = NdOptions::new(FrameOptions::new(one_block(len).with_block_size(1 << 16)));
-        let options = options.with_chunks(&[len / 4]).with_blocks(&[len / 4]);
-        let mut array = NdArray::create(&path, &items, &dtype, &options).unwrap();
-        array.write_box(&[0], &items, &pattern(len)).unwrap();
+        let options = options.with_chunks(&[1, len / 4]).with_blocks(&[1, len / 4]);
+        let mut array = NdArray::create(&path, &shape, &dtype, &options).unwrap();
+        array.write_box(&[0, 0], &shape, &pattern(chunks * len)).unwrap();
         array.close().unwrap();
         made.push(path);
     }

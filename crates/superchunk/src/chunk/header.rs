@@ -236,6 +236,12 @@ impl Header {
         })
     }
 
+    /// Whether the chunk can be decoded only with the N-d shape of its blocks, which it does not store.
+    pub(crate) fn needs_block_shape(&self) -> bool {
+        let has_blocks = matches!(self.content, Content::Blocks | Content::VariableBlocks);
+        has_blocks && !self.instrumented && self.slots.iter().any(|slot| slot.needs_block_shape())
+    }
+
     /// Appends the header to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<()> {
         let has = |id| self.slots.iter().any(|slot| slot.id == id);

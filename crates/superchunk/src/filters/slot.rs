@@ -42,6 +42,11 @@ impl Slot {
         Ok(slots)
     }
 
+    /// Whether undoing the filter takes the N-d shape of the block.
+    pub(crate) fn needs_block_shape(self) -> bool {
+        matches!(self.id, NDCELL | NDMEAN)
+    }
+
     /// The filter as a caller would name it; `None` for an empty slot.
     pub(crate) fn filter(self) -> Option<Filter> {
         Some(match (self.id, self.meta) {

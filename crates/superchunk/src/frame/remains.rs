@@ -79,15 +79,30 @@ pub(crate) fn tail(part: &[u8], limits: &Limits) -> Result<Tail> {
     Ok(Tail { index_len, entries: entries(index, limits)?, values: values(trailer) })
 }
 
-/// Whether the fingerprint of index and trailer vouches for them and for this header. `part` is what
-/// `tail` was read from, and `record` stands before it.
-pub(crate) fn is_sealed(head: &Head, record: &[u8], part: &[u8], tail: &Tail) -> bool {
+/// What a fingerprint vouches for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sealed {
+    #[default]
+    Nothing,
+    /// Index, trailer and header, but for the metalayers: C-Blosc2 may have changed them.
+    AllButMetalayers,
+    Everything,
+}
+
+/// What the fingerprint of index and trailer vouches for. `part` is what `tail` was read from, and `record`
+/// stands before it.
+pub(crate) fn sealed(head: &Head, record: &[u8], part: &[u8], tail: &Tail) -> Sealed {
     let (index, trailer) = part.split_at_checked(tail.index_len).unwrap_or((part, &[]));
-    let Ok(trailer) = Trailer::parse(trailer, super::Dialect::Modern) else { return false };
+    let Ok(trailer) = Trailer::parse(trailer, super::Dialect::Modern) else {
+        return Sealed::Nothing;
+    };
     let place = place_of(head.kind, record, index, &trailer.layers);
     let parts = Parts { header: &head.bytes, tail: part, place };
-    let compared = trailer.fingerprint.map(|stored| parts.compare(stored));
-    matches!(compared, Some(Match::Whole | Match::Seal))
+    match trailer.fingerprint.map(|stored| parts.compare(stored)) {
+        Some(Match::Whole) => Sealed::Everything,
+        Some(Match::Seal) => Sealed::AllButMetalayers,
+        _ => Sealed::Nothing,
+    }
 }
 
 /// The length of a trailer of which these six bytes are the first ones of the end, if they are

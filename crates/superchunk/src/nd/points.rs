@@ -25,7 +25,8 @@ impl NdArray {
         let mut found = vec![0; places.len() * item_size];
         let mut shares = self.shares(places, &mut found);
         let executor = &self.frame.options().executor;
-        let mut states = vec![(); executor.thread_count().min(shares.len())];
+        let threads = self.frame.threads_for_chunks(self.geometry.chunk_bytes);
+        let mut states = vec![(); threads.min(shares.len())];
         executor.for_each(&mut states, &mut shares, |(), _, share| {
             share.outcome = self.frame.read_parts(share.points.chunk(), &mut share.points);
         });
@@ -44,7 +45,7 @@ impl NdArray {
         let same_block =
             |a: &Place, b: &Place| a.0 == b.0 && a.1 / block_bytes == b.1 / block_bytes;
         let touched = places.chunk_by(same_block).count().saturating_mul(block_bytes);
-        let threads = self.frame.options().executor.thread_count();
+        let threads = self.frame.threads_for_chunks(self.geometry.chunk_bytes);
         let enough = match threads > 1 && touched >= WORTH_THREADS {
             true => places.len().div_ceil(2 * threads),
             false => places.len(),

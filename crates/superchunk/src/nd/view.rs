@@ -49,11 +49,16 @@ impl View<'_> {
         let far = dst.len() >= FAR_OUTPUT;
         let mut slabs = self.slabs(picks, groups, dst, strides);
         let executor = &self.frame.options().executor;
-        let mut states = vec![(); executor.thread_count().min(slabs.len())];
+        let mut states = vec![(); self.threads().min(slabs.len())];
         executor.for_each(&mut states, &mut slabs, |(), _, slab| {
             slab.outcome = self.read_slab(picks, slab, strides, far);
         });
         slabs.into_iter().try_for_each(|slab| slab.outcome)
+    }
+
+    /// The number of threads that may work, each on a chunk of its own.
+    fn threads(&self) -> usize {
+        self.frame.threads_for_chunks(self.geometry.chunk_bytes)
     }
 
     /// Cuts the destination for the threads there are.
@@ -64,7 +69,7 @@ impl View<'_> {
         dst: &'d mut [u8],
         strides: &[usize],
     ) -> Vec<Slab<'d>> {
-        let threads = self.frame.options().executor.thread_count();
+        let threads = self.threads();
         let items = picks.iter().fold(1usize, |items, picks| items.saturating_mul(picks.count()));
         let large = items.saturating_mul(self.geometry.item_size) >= WORTH_THREADS;
         let axis = picks.iter().position(|picks| picks.count() > 1);

@@ -6,14 +6,14 @@ use std::ops::Range;
 use super::generations::{self, Generation};
 use super::input::Input;
 use super::rebuild::{Create, Fetch, Part, Plan, Size, check_count, label};
-use super::report::{Certainty, Order, Report, Source};
+use super::report::{Order, Report, Source};
 use super::scan::{Found, Judge, Scan};
 use super::trailers::trailers;
 use crate::b2nd;
 use crate::container::{ChunkSize, Entry, Layer, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Kind;
-use crate::frame::remains::{self, HEADER_START, Head, RECORD, Tail};
+use crate::frame::remains::{self, HEADER_START, Head, RECORD, Sealed, Tail};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
 use crate::store::ReadAt;
@@ -30,6 +30,7 @@ pub fn frame(
 ) -> Result<(SuperChunk, Report)> {
     let mut judge = Judge::new(store, limits)?;
     let head = read_head(&mut judge.input, limits);
+    judge = judge.with_shape(head.as_ref().and_then(|head| head.contents.block_shape()), false);
     let ordered = match &head {
         Some(head) => by_index(head, &mut judge)?,
         None => None,
@@ -58,8 +59,8 @@ fn read_head(input: &mut Input<'_>, limits: &Limits) -> Option<Head> {
     remains::head(input.get(0, len).to_vec(), Kind::Contiguous).ok()
 }
 
-/// The index where the header says that it is, and whether a checksum vouches for it.
-fn stated_tail(head: &Head, judge: &mut Judge<'_>) -> Result<Option<(Tail, bool)>> {
+/// The index where the header says that it is, and what a checksum vouches for.
+fn stated_tail(head: &Head, judge: &mut Judge<'_>) -> Result<Option<(Tail, Sealed)>> {
     let range = head.tail.clone();
     let Some(len) = range.end.checked_sub(range.start).filter(|_| range.end <= judge.input.len())
     else {
@@ -75,7 +76,7 @@ fn stated_tail(head: &Head, judge: &mut Judge<'_>) -> Result<Option<(Tail, bool)
         tail => tail.ok(),
     };
     Ok(tail.map(|tail| {
-        let sealed = remains::is_sealed(head, record, part, &tail);
+        let sealed = remains::sealed(head, record, part, &tail);
         (tail, sealed)
     }))
 }
@@ -83,12 +84,18 @@ fn stated_tail(head: &Head, judge: &mut Judge<'_>) -> Result<Option<(Tail, bool)
 /// Chunks in the places that the index of the last commit gives them; `None` if it leads nowhere.
 fn by_index(head: &Head, judge: &mut Judge<'_>) -> Result<Option<Built>> {
     let Some((tail, sealed)) = stated_tail(head, judge)? else { return Ok(None) };
-    let mut report = Report::new("frame", Order::Index);
-    report.sealed = sealed;
-    let (mut parts, sizes) = resolve(&tail.entries, head.header_len, &HashSet::new(), judge)?;
-    if sealed {
-        parts.iter_mut().for_each(refuse_unsealed);
+    if sealed == Sealed::Nothing && !generations::are_distinct(&tail.entries) {
+        return Ok(None);
     }
+    let mut report = Report::new("frame", Order::Index);
+    judge.is_shape_sealed = sealed == Sealed::Everything;
+    let sealed = sealed > Sealed::Nothing;
+    report.sealed = sealed;
+    // A chunk of a sealed frame has a checksum: one that is missing is damage.
+    judge.needs_checksums = sealed;
+    let resolved = resolve(&tail.entries, head.header_len, &HashSet::new(), judge);
+    judge.needs_checksums = false;
+    let (mut parts, sizes) = resolved?;
     let stored = tail.entries.iter().any(|entry| entry.stored_slot().is_some());
     if sizes.is_empty() && stored {
         return Ok(None);
@@ -103,16 +110,6 @@ fn by_index(head: &Head, judge: &mut Judge<'_>) -> Result<Option<Built>> {
         }
     }
     Ok(Some((plan, parts, report)))
-}
-
-/// A chunk of a sealed frame has a checksum: one that is missing is damage.
-fn refuse_unsealed(part: &mut Part) {
-    if let Part::Chunk { source, certainty, .. } = part
-        && *certainty != Certainty::Verified
-    {
-        let (source, reason) = (source.clone(), "its checksum is damaged".to_owned());
-        *part = Part::Hole { source, reason };
-    }
 }
 
 /// Adds the chunks that an index does not know: it may be damaged itself. Those of an array must be as
@@ -193,7 +190,7 @@ fn resolve(
 fn part_of(found: &Found) -> Part {
     let source = Source::Bytes(found.range());
     match found.refusal.clone() {
-        Some(reason) => Part::Hole { source, reason },
+        Some((_, reason)) => Part::Hole { source, reason },
         None => Part::Chunk { source, len: found.decoded_len, certainty: found.certainty },
     }
 }
@@ -265,8 +262,8 @@ fn by_search(head: Option<&Head>, judge: &mut Judge<'_>) -> Result<Built> {
     Ok((plan, parts, report))
 }
 
-/// The error of a file without anything in it; where the disk has failed, or codecs are not known
-/// here, that is the reason.
+/// The error of a file without anything in it; where the disk has failed, or chunks are refused, that is the
+/// reason.
 fn nothing_found(input: &Input<'_>, scan: &Scan) -> Error {
     let refusal = scan.chunks.iter().find_map(|found| found.refusal.clone());
     match (input.unreadable().first(), refusal) {
@@ -274,7 +271,7 @@ fn nothing_found(input: &Input<'_>, scan: &Scan) -> Error {
             ErrorKind::Io,
             format!("bytes {} to {} cannot be read: {error}", range.start, range.end),
         ),
-        (None, Some(refusal)) => Error::unsupported(refusal),
+        (None, Some((kind, refusal))) => Error::new(kind, refusal),
         (None, None) => Error::corrupt("nothing in it can be read as a chunk"),
     }
     .within("salvage")

@@ -40,7 +40,8 @@ pub(super) fn best(
     let len = judge.input.len();
     let mut best: Option<Generation> = None;
     for trailer in trailers {
-        let Some((index_at, entries)) = index_before(judge, &by_end, trailer.start) else {
+        let found = index_before(judge, &by_end, trailer.start);
+        let Some((index_at, entries)) = found.filter(|(_, entries)| are_distinct(entries)) else {
             continue;
         };
         let offsets: Vec<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
@@ -73,6 +74,13 @@ pub(super) fn values(judge: &mut Judge<'_>, trailer: &Range<u64>) -> Vec<Layer> 
 pub(super) fn entries(judge: &mut Judge<'_>, range: &Range<u64>) -> Option<Vec<Entry>> {
     judge.limits.check_metadata("index", range.end - range.start).ok()?;
     remains::entries(judge.input.range(range), &judge.limits).ok()
+}
+
+/// Whether no two entries lead to the same chunk, as in every index that was written.
+pub(super) fn are_distinct(entries: &[Entry]) -> bool {
+    let mut slots: Vec<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
+    slots.sort_unstable();
+    slots.windows(2).all(|pair| !matches!(pair, [a, b] if a == b))
 }
 
 /// Where offsets count from, so that the most of them lead to chunks, and how many do.

@@ -65,7 +65,11 @@ impl<'a> Input<'a> {
     /// Where the last byte of a range ends that is not zero; the start if there is none.
     pub(super) fn end_of_bytes(&mut self, range: Range<u64>) -> u64 {
         let (mut at, mut used) = (range.start, range.start);
-        while at < range.end.min(self.len) {
+        loop {
+            at = self.skip_hole(at, 1);
+            if at >= range.end.min(self.len) {
+                break;
+            }
             let left = usize::try_from(range.end - at).unwrap_or(usize::MAX);
             let ahead = self.ahead(at, 1);
             let part = ahead.get(..left).unwrap_or(ahead);
@@ -80,14 +84,29 @@ impl<'a> Input<'a> {
         used
     }
 
-    /// The first place of a range where a pattern begins.
+    /// The first place from `at` on that may hold a byte other than zero; `at` itself if `least` bytes are in
+    /// memory there.
+    fn skip_hole(&self, at: u64, least: usize) -> u64 {
+        let end = self.start + self.window.len() as u64;
+        let is_read = at >= self.start && at.saturating_add(least as u64) <= end;
+        if is_read || self.store.as_bytes().is_some() {
+            return at;
+        }
+        self.store.next_data(at).map_or(at, |data| data.clamp(at, self.len.max(at)))
+    }
+
+    /// The first place of a range where a pattern begins, which does not begin with a zero.
     pub(super) fn position_of<const N: usize>(
         &mut self,
         range: Range<u64>,
         is_pattern: impl Fn(&[u8; N]) -> bool,
     ) -> Option<u64> {
         let mut from = range.start;
-        while from < range.end {
+        loop {
+            from = self.skip_hole(from, N);
+            if from >= range.end {
+                return None;
+            }
             let ahead = self.ahead(from, N);
             let mut places = ahead.windows(N);
             let found = places.position(|place| place.first_chunk().is_some_and(&is_pattern));
@@ -100,7 +119,6 @@ impl<'a> Input<'a> {
             // The last bytes may be the first ones of it.
             from += (ahead.len() - (N - 1)) as u64;
         }
-        None
     }
 
     /// Moves the window to `at`. It holds more than is asked for: places close by are asked for next.
@@ -198,6 +216,45 @@ mod tests {
         assert_eq!(input.position_of(place + 1..end, |found| found == b"here"), None);
         assert_eq!(input.end_of_bytes(0..place), 0);
         assert_eq!(input.end_of_bytes(7..end), place + 4);
+    }
+
+    /// A tebibyte of zeros, but for four bytes.
+    struct Holes(u64);
+
+    impl ReadAt for Holes {
+        fn len(&self) -> Result<u64> {
+            Ok(1 << 40)
+        }
+
+        fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
+            dst.fill(0);
+            for (at, byte) in (self.0..).zip(b"here") {
+                let place = at.checked_sub(position).and_then(|at| usize::try_from(at).ok());
+                if let Some(place) = place.and_then(|place| dst.get_mut(place)) {
+                    *place = *byte;
+                }
+            }
+            Ok(dst.len())
+        }
+
+        fn next_data(&self, position: u64) -> Result<u64> {
+            let block = self.0 / 4096 * 4096;
+            let next = if position < block { block } else { 1 << 40 };
+            Ok(if (block..block + 8192).contains(&position) { position } else { next })
+        }
+    }
+
+    #[test]
+    fn holes_are_not_read() {
+        for place in [0, 4094, 3 << 30, (7 << 30) + 4093, (1 << 40) - 4] {
+            let disk = Holes(place);
+            let mut input = Input::new(&disk).unwrap();
+            let found = |input: &mut Input<'_>, range| input.position_of(range, |at| at == b"here");
+            assert_eq!(found(&mut input, 0..1 << 40), Some(place));
+            assert_eq!(found(&mut input, place + 1..1 << 40), None);
+            assert_eq!(input.end_of_bytes(0..1 << 40), place + 4);
+            assert_eq!(input.end_of_bytes(place + 4..1 << 40), place + 4);
+        }
     }
 
     #[test]

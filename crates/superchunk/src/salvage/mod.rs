@@ -22,8 +22,9 @@
 //! # Ok::<(), superchunk::Error>(())
 //! ```
 //!
-//! What is lost or uncertain stays recognisable: a result that is not whole has the attribute [`ATTRIBUTE`], a list
-//! of lines in words.
+//! What is lost or uncertain stays recognisable: the result has the attribute [`ATTRIBUTE`], a list of lines in
+//! words, unless it is whole and checksums vouch for all of it. A chunk that no line names has the bytes of one
+//! that was stored.
 //!
 //! What cannot be known is said in the report: without an index the chunks come in the order in which
 //! they were stored; runs of one value exist in the index only, and are lost with it; where a chunk

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::report::{ATTRIBUTE, Certainty, Hole, Piece, Report, Source};
 use crate::b2nd;
-use crate::chunk::Decoder;
+use crate::chunk::{self, Decoder, Header};
 use crate::container::{ChunkSize, Contents, Layer, Run};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -103,6 +103,7 @@ impl Plan {
             compress: CompressOptions {
                 item_size,
                 check: true,
+                block_shape: head.block_shape(),
                 ..head.params.to_options(item_size)
             },
             nbytes: Some(head.nbytes),
@@ -143,7 +144,30 @@ impl Plan {
             }
         }
         drop_impossible_shape(&mut frame, report)?;
+        self.free_of_shape(&mut frame, report)?;
         Ok(frame)
+    }
+
+    /// Compresses chunks anew whose filters need the shape of a block, if the result does not tell it.
+    fn free_of_shape(&self, frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
+        if frame.stored_block_shape() == self.compress.block_shape {
+            return Ok(());
+        }
+        let mut count = 0;
+        for number in 0..frame.chunk_count() {
+            let stored = frame.compressed_chunk(number)?;
+            if Header::parse(&stored)?.needs_block_shape() {
+                let bytes = frame.read_chunk(number)?;
+                let options = CompressOptions::new(self.item_size);
+                frame.update_chunk(number, &chunk::compress(&bytes, &options)?)?;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            let words = "chunks were compressed anew, because their filters need the lost shape";
+            report.notes.push(format!("{count} {words}"));
+        }
+        Ok(())
     }
 
     fn run(&self, frame: &mut SuperChunk, run: Run, report: &mut Report) -> Result<()> {
@@ -229,7 +253,9 @@ impl Plan {
 
     fn create(&self, create: Create<'_>, report: &mut Report) -> Result<SuperChunk> {
         let options = FrameOptions::new(self.compress.clone());
-        let plain = FrameOptions::new(CompressOptions::new(self.item_size).with_check(true));
+        let mut plain = CompressOptions::new(self.item_size);
+        plain.block_shape = self.compress.block_shape.clone();
+        let plain = FrameOptions::new(plain);
         let sized = |options: FrameOptions| match self.chunk_size {
             Some(size) => options.with_chunk_size(size),
             None => options.with_variable_chunks(),

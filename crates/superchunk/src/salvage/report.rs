@@ -138,12 +138,9 @@ impl Report {
     }
 
     /// What is lost or uncertain, in words: a line for neighbours that have the same fate. Nothing
-    /// if everything is there and in its place.
+    /// if everything is there, in its place, and a checksum vouches for it.
     #[must_use]
     pub fn uncertain(&self) -> Vec<String> {
-        if self.is_whole() {
-            return Vec::new();
-        }
         let mut lines = Vec::new();
         if self.order != Order::Index {
             lines.push(format!("the order of the chunks is that of: {}", self.order));
@@ -156,13 +153,15 @@ impl Report {
         let unsure = self.pieces.iter().filter(|piece| piece.certainty != Certainty::Verified);
         let unsure = unsure.map(|piece| {
             let words = match piece.certainty {
-                Certainty::Decoded => "decoded, without a checksum",
+                Certainty::Decoded => "decoded, no checksum vouches for it",
                 _ => "assumed, nothing vouches for it",
             };
             (Some(piece.chunk), words.to_owned())
         });
         lines.extend(merged(unsure));
-        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        if !lines.is_empty() || !self.is_whole() {
+            lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        }
         for (name, column) in &self.columns {
             let of_column = column.uncertain();
             lines.extend(of_column.iter().map(|line| format!("column {name}: {line}")));

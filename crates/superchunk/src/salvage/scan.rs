@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::input::Input;
 use super::report::Certainty;
+use crate::block_shape::BlockShape;
 use crate::chunk::{Content, Decoder, Header};
 use crate::container::SUFFIX;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +18,9 @@ pub(super) const HEADER: usize = 32;
 const BLOSC1: u8 = 2;
 /// The header of such a chunk.
 const BLOSC1_HEADER: usize = 16;
+
+/// Why a chunk cannot be decoded whose filters work on N-d blocks.
+const UNSHAPED: &str = "its filters need the shape of a block";
 
 /// What a range takes until it is in the report, with the words for it.
 const BYTES_PER_LOSS: usize = 160;
@@ -32,9 +36,13 @@ pub(super) struct Found {
     pub(super) decoded_len: usize,
     pub(super) item_size: usize,
     pub(super) certainty: Certainty,
-    /// Why it cannot be decoded, where its codec or a filter is not known here.
-    pub(super) refusal: Option<String>,
+    /// Why it cannot be decoded, although nothing says that it is damaged.
+    pub(super) refusal: Option<Refusal>,
 }
+
+/// Why a chunk cannot be decoded: its codec or a filter is not known here, or its filters need the shape of
+/// a block, which is lost.
+pub(super) type Refusal = (ErrorKind, String);
 
 impl Found {
     pub(super) fn end(&self) -> u64 {
@@ -62,6 +70,11 @@ pub(super) struct Judge<'a> {
     pub(super) input: Input<'a>,
     decoder: Decoder,
     pub(super) limits: Limits,
+    /// Whether the shape of a block is known, and whether a checksum vouches for it.
+    has_shape: bool,
+    pub(super) is_shape_sealed: bool,
+    /// Whether every chunk must have a checksum.
+    pub(super) needs_checksums: bool,
     /// How many bytes may still be decoded in vain.
     budget: u64,
 }
@@ -71,7 +84,25 @@ impl<'a> Judge<'a> {
         let input = Input::new(store)?;
         let budget = input.len().saturating_mul(16).saturating_add(1 << 26);
         let decoder = Decoder::new().with_limits(*limits);
-        Ok(Self { input, decoder, limits: *limits, budget })
+        Ok(Self {
+            input,
+            decoder,
+            limits: *limits,
+            has_shape: false,
+            is_shape_sealed: false,
+            needs_checksums: false,
+            budget,
+        })
+    }
+
+    /// The same for the chunks of an array whose blocks have this shape, as its metalayer says.
+    pub(super) fn with_shape(mut self, shape: Option<BlockShape>, is_sealed: bool) -> Self {
+        self.is_shape_sealed = is_sealed;
+        if let Some(shape) = shape {
+            self.decoder = self.decoder.with_block_shape(shape);
+            self.has_shape = true;
+        }
+        self
     }
 
     /// The chunk at a place where one should be, or why there is none.
@@ -86,24 +117,39 @@ impl<'a> Judge<'a> {
             return Err(Error::truncated(format!("of {len} bytes only {rest} are here")));
         }
         self.limits.check_decoded(len)?;
-        let mut found = Found {
-            at,
-            len,
-            suffix: 0,
-            decoded_len: header.len(),
-            item_size: header.item_size(),
-            certainty: Certainty::Verified,
-            refusal: self.refusal_of(&header),
-        };
-        match self.check_suffix(at, len) {
-            Some((true, suffix)) => found.suffix = suffix,
+        let suffix = match self.check_suffix(at, len) {
+            Some((true, suffix)) => suffix,
             Some((false, _)) => {
                 return Err(Error::corrupt("it does not have the checksum it was written with"));
             }
-            None if found.refusal.is_some() => found.certainty = Certainty::Assumed,
-            None => found.certainty = self.certainty_of(&header, at)?,
+            None if self.needs_checksums => return Err(Error::corrupt("its checksum is damaged")),
+            None => 0,
+        };
+        let (mut certainty, mut refusal) = (Certainty::Verified, self.refusal_of(&header));
+        match (suffix, &refusal) {
+            (0, Some(_)) => certainty = Certainty::Assumed,
+            (0, None) => certainty = self.certainty_of(&header, at)?,
+            (_, None) if header.needs_block_shape() => match self.certainty_of(&header, at) {
+                Ok(_) => certainty = self.best_certainty(&header),
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+                // The chunk is what was written: it is the shape that is wrong.
+                Err(error) => {
+                    let words = format!("{UNSHAPED}: the one that the metalayer states: {error}");
+                    refusal = Some((ErrorKind::Corrupt, words));
+                }
+            },
+            (_, _) => {}
         }
-        Ok(found)
+        let (decoded_len, item_size) = (header.len(), header.item_size());
+        Ok(Found { at, len, suffix, decoded_len, item_size, certainty, refusal })
+    }
+
+    /// How sure a chunk with this header can be at best: a wrong shape of a block mixes up its items.
+    pub(super) fn best_certainty(&self, header: &Header) -> Certainty {
+        match header.needs_block_shape() && !self.is_shape_sealed {
+            true => Certainty::Decoded,
+            false => Certainty::Verified,
+        }
     }
 
     /// Counts bytes that were looked at in vain.
@@ -124,10 +170,16 @@ impl<'a> Judge<'a> {
         self.decoder.check_known(header)
     }
 
-    /// Why chunks with this header cannot be decoded, where a codec or filter is not known here.
-    fn refusal_of(&self, header: &Header) -> Option<String> {
+    /// Why chunks with this header cannot be decoded, where a codec or filter is not known here, or the shape
+    /// of a block is needed and lost.
+    fn refusal_of(&self, header: &Header) -> Option<Refusal> {
         match self.check_known(header) {
-            Err(error) if error.kind() == ErrorKind::Unsupported => Some(refusal(&error)),
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                Some((ErrorKind::Unsupported, refusal(&error)))
+            }
+            _ if header.needs_block_shape() && !self.has_shape => {
+                Some((ErrorKind::Corrupt, format!("{UNSHAPED}, which is lost with the metalayer")))
+            }
             _ => None,
         }
     }

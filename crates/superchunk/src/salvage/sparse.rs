@@ -7,10 +7,11 @@ use super::rebuild::{Create, Fetch, Part, Plan, check_count, label};
 use super::report::{Certainty, Order, Report, Source};
 use super::scan::Judge;
 use super::trailers::trailers;
+use crate::block_shape::BlockShape;
 use crate::chunk::Header;
 use crate::container::{Entry, Layer, Slot};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frame::remains::{self, Head};
+use crate::frame::remains::{self, Head, Sealed};
 use crate::frame::{INDEX, Kind, chunk_id, chunk_name};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
@@ -37,10 +38,13 @@ pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(Sup
         remains::file_hashes(&mut values, limits).into_iter().collect();
     let order = if listed.is_some() { Order::Index } else { Order::Storage };
     let mut report = Report::new("sparse frame", order);
-    report.sealed = sealed;
+    report.sealed = sealed > Sealed::Nothing;
     let on_disk: Vec<u64> = numbers(dir)?;
     let entries = listed.unwrap_or_else(|| on_disk.iter().map(|id| Entry::stored(*id)).collect());
     check_count(entries.len(), limits)?;
+    let shape = head.as_ref().and_then(|head| head.contents.block_shape());
+    let is_shape_sealed = sealed == Sealed::Everything;
+    let folder = ChunkFolder { dir, limits, shape, is_shape_sealed };
     let live: HashSet<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
     report.superseded = on_disk.iter().filter(|id| !live.contains(id)).count();
     let (mut parts, mut sizes) = (Vec::new(), Vec::new());
@@ -48,7 +52,7 @@ pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(Sup
         let (part, file) = match entry.slot(number) {
             Ok(Slot::Run(run)) => (Part::Run(run), None),
             Err(error) => (Part::Hole { source: Source::Index, reason: error.to_string() }, None),
-            Ok(Slot::Stored(id)) => part_of(dir, id, hashes.get(&id).copied(), order, limits)?,
+            Ok(Slot::Stored(id)) => folder.part_of(id, hashes.get(&id).copied(), order)?,
         };
         parts.push(part);
         sizes.extend(file.map(|file| (file.item_size, file.len)));
@@ -71,50 +75,58 @@ pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(Sup
     Ok((frame, report))
 }
 
-/// What a chunk file holds.
-fn part_of(
-    dir: &dyn Dir,
-    id: u64,
-    hash: Option<u64>,
-    order: Order,
-    limits: &Limits,
-) -> Result<(Part, Option<File>)> {
-    let source = Source::File(chunk_name(id));
-    match look(dir, id, hash, limits) {
-        Ok(file) => {
-            let part = Part::Chunk { source, len: file.len, certainty: file.certainty };
-            Ok((part, Some(file)))
-        }
-        // It may be whole: that there is too little memory must not make it a hole.
-        Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
-        Err(error) => {
-            let reason = error.to_string();
-            let part = match order {
-                Order::Storage => Part::Lost { source, reason },
-                _ => Part::Hole { source, reason },
-            };
-            Ok((part, None))
-        }
-    }
+/// The folder of the chunk files, and what decides whether a file is a chunk.
+struct ChunkFolder<'a> {
+    dir: &'a dyn Dir,
+    limits: &'a Limits,
+    /// The shape of a block, and whether a checksum vouches for it.
+    shape: Option<BlockShape>,
+    is_shape_sealed: bool,
 }
 
-fn look(dir: &dyn Dir, id: u64, hash: Option<u64>, limits: &Limits) -> Result<File> {
-    let file = dir.open(&chunk_name(id))?;
-    let mut judge = Judge::new(file.as_ref(), limits)?;
-    let found = judge.look(0)?;
-    if let Some(refusal) = found.refusal {
-        return Err(Error::unsupported(refusal));
+impl ChunkFolder<'_> {
+    /// What a chunk file holds.
+    fn part_of(&self, id: u64, hash: Option<u64>, order: Order) -> Result<(Part, Option<File>)> {
+        let source = Source::File(chunk_name(id));
+        match self.look(id, hash) {
+            Ok(file) => {
+                let part = Part::Chunk { source, len: file.len, certainty: file.certainty };
+                Ok((part, Some(file)))
+            }
+            // It may be whole: that there is too little memory must not make it a hole.
+            Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
+            Err(error) => {
+                let reason = error.to_string();
+                let part = match order {
+                    Order::Storage => Part::Lost { source, reason },
+                    _ => Part::Hole { source, reason },
+                };
+                Ok((part, None))
+            }
+        }
     }
-    let certainty = match hash {
-        Some(hash) if remains::has_hash(judge.input.range(&(0..found.len as u64)), hash) => {
-            Certainty::Verified
+
+    fn look(&self, id: u64, hash: Option<u64>) -> Result<File> {
+        let file = self.dir.open(&chunk_name(id))?;
+        let judge = Judge::new(file.as_ref(), self.limits)?;
+        let mut judge = judge.with_shape(self.shape.clone(), self.is_shape_sealed);
+        let found = judge.look(0)?;
+        if let Some((kind, words)) = found.refusal {
+            return Err(Error::new(kind, words));
         }
-        Some(_) => {
-            return Err(Error::corrupt("it does not have the checksum it was written with"));
-        }
-        None => found.certainty,
-    };
-    Ok(File { len: found.decoded_len, item_size: found.item_size, certainty })
+        let chunk = judge.input.range(&(0..found.len as u64));
+        let certainty = match hash.map(|hash| remains::has_hash(chunk, hash)) {
+            Some(true) => {
+                let header = Header::parse(chunk)?;
+                judge.best_certainty(&header)
+            }
+            Some(false) => {
+                return Err(Error::corrupt("it does not have the checksum it was written with"));
+            }
+            None => found.certainty,
+        };
+        Ok(File { len: found.decoded_len, item_size: found.item_size, certainty })
+    }
 }
 
 /// The chunk files, one of which is in memory.
@@ -150,12 +162,12 @@ fn list(
     index: &[u8],
     head: Option<&Head>,
     limits: &Limits,
-) -> Result<(Option<Vec<Entry>>, Vec<Layer>, bool)> {
+) -> Result<(Option<Vec<Entry>>, Vec<Layer>, Sealed)> {
     let store = Bytes::new(index);
     let trailer = trailers(&mut Input::new(&store)?).pop();
     let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let trailer = trailer.map(|trailer| place(trailer.start)..place(trailer.end));
-    let Some(trailer) = trailer else { return Ok((None, Vec::new(), false)) };
+    let Some(trailer) = trailer else { return Ok((None, Vec::new(), Sealed::Nothing)) };
     let values = remains::values(index.get(trailer.clone()).unwrap_or_default());
     // Header, index and trailer fill the file: the index begins where the header ends, or at the
     // only place from where it ends before the trailer.
@@ -169,14 +181,14 @@ fn list(
         fits.then(|| remains::entries(part, limits).ok()).flatten().map(|entries| (start, entries))
     };
     let Some((start, entries)) = starts.into_iter().find_map(read) else {
-        return Ok((None, values, false));
+        return Ok((None, values, Sealed::Nothing));
     };
     let part = index.get(start..trailer.end).unwrap_or_default();
-    let sealed = head.is_some_and(|head| {
-        let tail = remains::tail(part, limits);
-        tail.is_ok_and(|tail| remains::is_sealed(head, &[], part, &tail))
+    let sealed = head.and_then(|head| {
+        let tail = remains::tail(part, limits).ok()?;
+        Some(remains::sealed(head, &[], part, &tail))
     });
-    Ok((Some(entries), values, sealed))
+    Ok((Some(entries), values, sealed.unwrap_or_default()))
 }
 
 /// The numbers of all chunk files, in order.

@@ -369,6 +369,11 @@ impl SuperChunk {
         Ok(())
     }
 
+    /// The number of threads that may each decode a chunk of `len` bytes at the same time.
+    pub(crate) fn threads_for_chunks(&self, len: usize) -> usize {
+        self.limits.threads_holding(len, self.compress.executor.thread_count())
+    }
+
     /// A decoder for these chunks.
     pub(super) fn decoder(&self) -> Decoder {
         let decoder = Decoder::new()

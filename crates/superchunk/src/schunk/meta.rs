@@ -5,6 +5,7 @@
 
 use super::SuperChunk;
 use super::options::check_name;
+use crate::block_shape::BlockShape;
 use crate::chunk::{self, Decoder, Header};
 use crate::container::Layer;
 use crate::error::{Error, Result};
@@ -30,6 +31,11 @@ impl SuperChunk {
     pub fn set_metalayer(&mut self, name: &str, content: &[u8]) -> Result<()> {
         check_name(name)?;
         self.change(|this| set(&mut this.contents.metalayers, name, content.to_vec()))
+    }
+
+    /// The shape of the blocks, as far as a metalayer tells it.
+    pub(crate) fn stored_block_shape(&self) -> Option<BlockShape> {
+        self.contents.block_shape()
     }
 
     /// Removes a metalayer, if there is one of this name; the next commit rewrites the file.

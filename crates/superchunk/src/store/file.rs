@@ -20,6 +20,7 @@ pub(super) use open::{
 };
 #[cfg(windows)]
 pub(super) use open::{flags_of, windows};
+use positioned::next_stored;
 pub(super) use positioned::{read_up_to, write_all};
 
 use super::identity::Identity;
@@ -104,6 +105,10 @@ impl ReadAt for FileReader {
         self.0.read_at(position, dst)
     }
 
+    fn next_data(&self, position: u64) -> Result<u64> {
+        self.0.next_data(position)
+    }
+
     fn is_near(&self) -> bool {
         true
     }
@@ -120,6 +125,10 @@ impl ReadAt for FileWriter {
 
     fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
         self.opened.read_at(position, dst)
+    }
+
+    fn next_data(&self, position: u64) -> Result<u64> {
+        self.opened.next_data(position)
     }
 
     fn is_near(&self) -> bool {
@@ -194,6 +203,10 @@ impl Opened {
             let what = format!("cannot read {} bytes at byte {position}", dst.len());
             self.failed(what, error)
         })
+    }
+
+    fn next_data(&self, position: u64) -> Result<u64> {
+        next_stored(&self.file, position).map_or_else(|| self.len(), Ok)
     }
 
     fn identity(&self) -> Result<Option<Identity>> {
@@ -333,6 +346,28 @@ mod tests {
             }
             assert_eq!(FileWriter::create_new(&path).unwrap_err().kind(), ErrorKind::Io);
         }
+    }
+
+    #[test]
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn holes_are_skipped_and_no_byte_is_in_one() {
+        let scratch = Scratch::new();
+        let path = scratch.path("holes");
+        let writer = FileWriter::create_new(&path).unwrap();
+        writer.write_at(5 << 20, b"data").unwrap();
+        writer.set_len(1 << 40).unwrap();
+        let reader = FileReader::open(&path).unwrap();
+        let window = crate::store::Window::new(reader, 3 << 20, Some(1 << 30));
+        // A file system need not tell of holes, but must not pass over bytes.
+        let is_between = |found: Result<u64>, least: u64, most: u64| {
+            let found = found.unwrap();
+            assert!((least..=most).contains(&found), "{least}: {found}");
+        };
+        is_between(writer.next_data(0), 0, 5 << 20);
+        is_between(writer.next_data((5 << 20) + 2), (5 << 20) + 2, (5 << 20) + 2);
+        is_between(writer.next_data(6 << 20), 6 << 20, 1 << 40);
+        is_between(window.next_data(0), 0, 2 << 20);
+        is_between(window.next_data(3 << 20), 3 << 20, 1 << 30);
     }
 
     #[test]

@@ -51,6 +51,11 @@ impl<S: ReadAt> ReadAt for Window<S> {
         self.store.read_at(inside, dst.get_mut(..room.min(len)).unwrap_or_default())
     }
 
+    fn next_data(&self, position: u64) -> Result<u64> {
+        let Some(inside) = self.start.checked_add(position) else { return Ok(position) };
+        Ok(self.store.next_data(inside)?.saturating_sub(self.start).min(self.len()?))
+    }
+
     fn is_near(&self) -> bool {
         self.store.is_near()
     }
@@ -112,6 +117,10 @@ impl<S: ReadAt + ?Sized> ReadAt for Arc<S> {
 
     fn as_bytes(&self) -> Option<&[u8]> {
         (**self).as_bytes()
+    }
+
+    fn next_data(&self, position: u64) -> Result<u64> {
+        (**self).next_data(position)
     }
 
     fn is_near(&self) -> bool {

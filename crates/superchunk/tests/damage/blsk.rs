@@ -1,5 +1,5 @@
-//! A thousand damages of blsk arrays and tables each: every chunk whose bytes are still there comes back, in its
-//! place where anything tells what that is, and the report tells of the others.
+//! A thousand damages of blsk arrays and tables each: every chunk whose bytes are left comes back, in its place
+//! where anything tells what that is, and the report tells of the others.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use superchunk::blsk::{Array, Options, Order, Reserve, Table};
@@ -16,7 +17,7 @@ use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Limits, OpenOptions, Value, chunk};
 use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::rng::Rng;
-use superchunk_testkit::salvaged::check_folder;
+use superchunk_testkit::salvaged::{check_folder, named_chunks};
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::trees::{Files, damage, files_of, folder_of};
 use superchunk_testkit::vectors;
@@ -47,6 +48,25 @@ fn chunks_of(files: &Files, folder: &str) -> Vec<Chunk> {
         }
     }
     chunks
+}
+
+/// Checks that the result is whole in itself, and that every chunk that it does not list as lost or
+/// uncertain is one that was stored.
+fn check_result(original: &Files, saved: &Files, report: &Report, told: &str) {
+    check_folder(saved, "meta/attributes", report, told);
+    let attributes =
+        format!("{:?}", saved.get("meta/attributes").map(|text| String::from_utf8_lossy(text)));
+    let columns: BTreeSet<&str> =
+        saved.keys().filter_map(|path| Some(path.split_once("__")?.0)).collect();
+    for folder in columns {
+        let stored = chunks_of(original, folder);
+        let column = folder.trim_start_matches("data").trim_matches('/');
+        let named = named_chunks(&attributes, column);
+        for (number, chunk) in chunks_of(saved, folder).iter().enumerate() {
+            let is_stored = || stored.iter().any(|stored| stored.bytes == chunk.bytes);
+            assert!(named.contains(&number) || is_stored(), "{told}: chunk {number} of {folder}");
+        }
+    }
 }
 
 fn salvaged(files: &Files) -> superchunk::Result<(Files, Report)> {
@@ -171,7 +191,7 @@ fn every_intact_chunk_of_an_array_comes_back() {
             match salvaged(&damaged) {
                 Ok((saved, report)) => {
                     let told = format!("{told}: {report:?}");
-                    check_folder(&saved, "meta/attributes", &report, &told);
+                    check_result(&files, &saved, &report, &told);
                     let found = array_rows(&saved);
                     let outcome = check(&files, &damaged, &saved, "data/", &found, &told);
                     let silent = report.holes.is_empty() && report.notes.is_empty();
@@ -240,7 +260,7 @@ fn every_intact_chunk_of_a_table_comes_back() {
             let told = format!("table {seed}, {words}");
             let (saved, report) = salvaged(&damaged).unwrap_or_else(|e| panic!("{told}: {e}"));
             let told = format!("{told}: {report:?}");
-            check_folder(&saved, "meta/attributes", &report, &told);
+            check_result(&files, &saved, &report, &told);
             let mut all = true;
             for ((name, _), rows) in COLUMNS.iter().zip(&rows) {
                 let found = table_rows(&saved, name);
@@ -266,9 +286,12 @@ fn a_good_array_and_a_good_table_come_back_whole() {
         assert!(report.is_whole() && report.notes.is_empty(), "{report:?}");
         assert_eq!(report.format, "blsk array");
         assert!(array_rows(&saved) == rows);
-        for name in ["meta/storage", "meta/nrows", "meta/attributes"] {
+        for name in ["meta/storage", "meta/nrows"] {
             assert_eq!(saved[name], files[name], "{name}");
         }
+        // There are no checksums, so that every chunk is listed.
+        let attributes = String::from_utf8_lossy(&saved["meta/attributes"]);
+        assert_eq!(named_chunks(&attributes, "").len(), report.pieces.len(), "{attributes}");
         let bytes = |files: &Files| {
             chunks_of(files, "data/").into_iter().map(|chunk| chunk.bytes).collect::<Vec<_>>()
         };

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -13,6 +14,7 @@ use superchunk::{Limits, OpenOptions, Value};
 use superchunk_testkit::crash::{Disk, Operation};
 use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::rng::Rng;
+use superchunk_testkit::salvaged::named_chunks;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 use superchunk_testkit::trees::{Files, damage, files_of, folder_of, write_to};
@@ -95,7 +97,7 @@ fn check(
     original: &Files,
     damaged: &Files,
     prefix: &str,
-    saved: &Array,
+    (saved, listed): (&Array, &HashSet<usize>),
     report: &Report,
     told: &str,
 ) -> usize {
@@ -117,6 +119,7 @@ fn check(
             let doubt = |piece: &&salvage::Piece| piece.chunk == row;
             let piece = report.pieces.iter().find(doubt).unwrap_or_else(|| panic!("{told}"));
             assert!(piece.certainty < salvage::Certainty::Verified, "{told}: row {row}");
+            assert!(listed.contains(&row), "{told}: row {row} was never stored, and is not listed");
         }
     }
     intact
@@ -142,7 +145,8 @@ fn every_intact_object_of_a_table_comes_back() {
                 assert!(!has_intact(&column, &damaged, "o/"), "{told}");
                 continue;
             }
-            let intact = check(&column, &damaged, "o/", array, part, &told);
+            let named = named_chunks(&format!("{:?}", saved.attrs()), "o");
+            let intact = check(&column, &damaged, "o/", (array, &named), part, &told);
             whole += usize::from(report.is_whole());
             same += usize::from(intact == original.objects.len());
             // What nothing vouches for may have become a pickle of anything.
@@ -186,7 +190,8 @@ fn every_intact_object_of_an_array_comes_back() {
                 assert!(!has_intact(&column, &damaged, ""), "{told}");
                 continue;
             }
-            let intact = check(&column, &damaged, "", &saved, &report, &told);
+            let named = named_chunks(&format!("{:?}", saved.attrs()), "");
+            let intact = check(&column, &damaged, "", (&saved, &named), &report, &told);
             same += usize::from(intact == original.objects.len());
         }
     }

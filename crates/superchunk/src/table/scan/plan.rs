@@ -23,6 +23,15 @@ pub(super) fn span_rows<'a>(columns: impl Iterator<Item = &'a Column> + Clone) -
     }
 }
 
+/// The bytes that working on a span takes: those of its rows, or of the longest chunk if that is more.
+pub(super) fn span_len<'a>(columns: impl Iterator<Item = &'a Column> + Clone) -> usize {
+    let rows = span_rows(columns.clone());
+    let row_size = |column: &Column| column.row_size() as u64;
+    let all = columns.clone().map(row_size).fold(0, u64::saturating_add).saturating_mul(rows);
+    let chunks = columns.map(|column| row_size(column).saturating_mul(column.chunk_rows));
+    usize::try_from(chunks.fold(all, u64::max)).unwrap_or(usize::MAX)
+}
+
 /// The span that begins at `row`: up to the next multiple of the span's length.
 pub(super) fn span_at(row: u64, end: u64, span_rows: u64) -> Range<u64> {
     let next = (row / span_rows).saturating_add(1).saturating_mul(span_rows);

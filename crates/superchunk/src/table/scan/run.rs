@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::batch::{Batch, Rows};
-use super::plan::{span_at, span_rows, stretches};
+use super::plan::{span_at, span_len, span_rows, stretches};
 use super::stretch::Stretch;
 use super::{Scan, ScanStats};
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ pub struct Batches<'a> {
     executor: Executor,
     rows: Range<u64>,
     span_rows: u64,
+    /// The bytes of the columns that are read for a span, all of their rows.
+    span_len: usize,
     /// Matching rows to leave out, and those to give after that.
     skip: u64,
     left: u64,
@@ -59,7 +61,8 @@ impl<'a> Batches<'a> {
         let wanted = wanted.collect::<Result<Vec<_>>>()?;
         let slots = filter.iter().flat_map(|filter| filter.slots());
         let tested = slots.filter_map(|slot| columns.get(slot.column));
-        let span_rows = span_rows(tested.chain(wanted.iter().map(|(_, column)| &**column)));
+        let read = tested.chain(wanted.iter().map(|(_, column)| &**column));
+        let (span_rows, span_len) = (span_rows(read.clone()), span_len(read));
         let batch_rows = scan.batch_rows;
         let work = Work { source, filter, wanted, batch_rows, limits: scan.limits };
         Ok(Self {
@@ -67,6 +70,7 @@ impl<'a> Batches<'a> {
             executor: scan.executor.clone(),
             rows,
             span_rows,
+            span_len,
             skip: scan.skip,
             left: scan.limit,
             ready: VecDeque::new(),
@@ -97,7 +101,7 @@ impl<'a> Batches<'a> {
         if self.skip > 0 || self.left < u64::MAX {
             return self.advance_bounded();
         }
-        let threads = self.executor.thread_count();
+        let threads = self.work.limits.threads_holding(self.span_len, self.executor.thread_count());
         let mut spans: Vec<Span> = Vec::with_capacity(threads);
         while spans.len() < threads {
             let Some(rows) = self.next_span() else { break };
