@@ -9,14 +9,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use superchunk::columns::ColumnFolder;
 use superchunk::detect::{self, Format};
 use superchunk::store::{Replacement, temporary_name};
-use superchunk::{Error, ErrorKind};
+use superchunk::{Error, ErrorKind, Limits};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
-use crate::tables;
 
 /// What a command is going to replace, locked.
 #[derive(Debug)]
@@ -184,7 +184,15 @@ fn check(target: &Path, force: bool) -> Outcome {
 /// Whether a folder is empty or a container.
 fn is_replaceable(folder: &Path) -> bool {
     let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    detect::path(folder).is_ok() || tables::are_columns(folder) || is_empty()
+    match detect::path(folder) {
+        // Any files may be beside the columns.
+        Ok(found) if found.format == Format::Columns => {
+            let columns = ColumnFolder::open(folder, &Limits::default());
+            columns.and_then(|columns| columns.strays()).is_ok_and(|strays| strays.is_empty())
+        }
+        Ok(_) => true,
+        Err(_) => is_empty(),
+    }
 }
 
 /// A sync that fails while the new one is made leaves the old one in its place.
