@@ -176,7 +176,7 @@ fn check(target: &Path, force: bool) -> Outcome {
         return Ok(());
     } else {
         let message = format!("`{name}` is a folder with other files than those of a container");
-        (message, "-f does not replace it: choose another -o, or remove it first")
+        (message, "it is not replaced: choose another output, or move these files elsewhere first")
     };
     Err(Failure::said(Exit::Busy, message).with_help(help))
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::schunk::OpenOptions;
-use crate::store::{FileReader, Folder, ReadAt, Replacement};
+use crate::store::{FileReader, Folder, ReadAt, Replacement, is_temporary};
 use crate::wire::json::{Json, Style};
 
 /// How the names of the files of columns end.
@@ -263,7 +263,9 @@ fn add_strays(folder: &Path, known: &BTreeSet<PathBuf>, strays: &mut Vec<PathBuf
         let path = entry.path();
         let is_lock = path.extension() == Some(OsStr::new(LOCK_EXTENSION))
             && known.contains(&path.with_extension(""));
-        if known.contains(&path) || is_lock {
+        // Nobody misses what a writer left that was stopped.
+        let is_leftover = is_temporary(&entry.file_name().to_string_lossy());
+        if known.contains(&path) || is_lock || is_leftover {
             continue;
         } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             add_strays(&path, known, strays)?;

@@ -1,7 +1,7 @@
 //! Two tables column by column, whatever they are stored in: names, types, rows.
 
-use superchunk::table::{Column, Source};
 use superchunk::Error;
+use superchunk::table::{Column, Source};
 
 use super::objects::{Object, Objects};
 use super::{Rows, is_table};

@@ -1,7 +1,7 @@
 //! Arrays in files as tables: a column each, or a column for each field of a structure.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use superchunk::columns::ColumnFolder;
 use superchunk::table::{Column, Source};
@@ -81,22 +81,15 @@ impl FileSource {
             folder.names().iter().map(|name| (name.clone(), folder.place(name))).collect();
         let attributes = folder.attrs().as_object().unwrap_or_default().to_vec();
         let mut source = Self::empty(Kept::Folder(folder), attributes);
-        for (name, place) in places {
-            let input = Input::open(&Location::whole(Some(place)), context)?;
-            if !matches!(&input.content, Content::Array(Array::Frame(_))) {
-                return Err(input.refuse("an array in a frame"));
-            }
-            if let Content::Array(array) = input.content {
-                let dtype = parse_dtype(&array.dtype())?;
-                source.add(&name, array, dtype)?;
-            }
-        }
+        let mut places = places.into_iter();
+        let added = places.try_for_each(|(name, place)| source.add_frame(&name, place, context));
         match source.folder() {
-            Some(folder) if !folder.is_current()? => {
+            // What is wrong with some of the columns may be that others are those of another folder.
+            Some(folder) if !folder.is_current().unwrap_or(false) => {
                 let changed = Error::new(ErrorKind::Changed, "another writer has replaced it");
                 Err(changed.within(path.display().to_string()).into())
             }
-            _ => Ok(source),
+            _ => added.map(|()| source),
         }
     }
 
@@ -108,6 +101,16 @@ impl FileSource {
     /// The folder whose columns these are, if they are not of a single array.
     pub(super) fn folder(&self) -> Option<&ColumnFolder> {
         if let Kept::Folder(folder) = &self.kept { Some(folder) } else { None }
+    }
+
+    /// A new folder for the same columns, with the same attributes.
+    pub(super) fn new_folder(&self, path: &Path) -> Outcome<ColumnFolder> {
+        let names = self.columns.iter().map(|column| column.name.as_str());
+        let mut folder = ColumnFolder::create(path, names)?;
+        for (name, value) in &self.attributes {
+            folder.set_attr(name.clone(), value.clone())?;
+        }
+        Ok(folder)
     }
 
     /// The bytes of the files.
@@ -140,6 +143,16 @@ impl FileSource {
     fn empty(kept: Kept, attributes: Vec<(String, Json)>) -> Self {
         let (arrays, columns, places) = Default::default();
         Self { arrays, columns, places, rows: 0, attributes, kept }
+    }
+
+    fn add_frame(&mut self, name: &str, place: PathBuf, context: &Context) -> Outcome {
+        let input = Input::open(&Location::whole(Some(place)), context)?;
+        if !matches!(&input.content, Content::Array(Array::Frame(_))) {
+            return Err(input.refuse("an array in a frame"));
+        }
+        let Content::Array(array) = input.content else { return Ok(()) };
+        let dtype = parse_dtype(&array.dtype())?;
+        self.add(name, array, dtype)
     }
 
     fn add(&mut self, name: &str, array: Array, dtype: DType) -> Outcome {

@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use superchunk::columns::ColumnFolder;
-use superchunk::table::Column;
+use superchunk::table::{Column, Source};
 use superchunk::{Json, NdArray, NdOptions};
 
+use super::append::schema;
 use super::attributes::value_of;
+use super::convert::each_batch;
 use super::files::FileSource;
 use super::sink::Schema;
+use super::text_width::filled_up;
 use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
@@ -34,7 +37,8 @@ impl Frames {
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<Self> {
-        let folder = ColumnFolder::create(path, names(&schema.columns))?;
+        let names = schema.columns.iter().map(|column| column.name.as_str());
+        let folder = ColumnFolder::create(path, names)?;
         let mut arrays = Vec::new();
         for column in &schema.columns {
             let place = folder.place(&column.name);
@@ -51,10 +55,9 @@ impl Frames {
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<Self> {
-        let create =
-            |column: &Column| create(path, column, schema, shapes, (encoding, context));
+        let create = |column: &Column| create(path, column, schema, shapes, (encoding, context));
         let arrays = schema.columns.iter().map(create).collect::<Outcome<_>>()?;
-        Ok(Self::over(arrays, &schema.columns))
+        Ok(Self { columns: schema.columns.clone(), arrays, filled: 0, folder: None })
     }
 
     /// The attributes of a folder of columns, to be changed in place.
@@ -63,61 +66,46 @@ impl Frames {
         Ok(Self { columns: Vec::new(), arrays: Vec::new(), filled: 0, folder: Some(folder) })
     }
 
-    /// A copy of a folder of columns, which takes more rows. The columns that have got another type are
-    /// left out: `widen` makes their arrays at a place.
+    /// A copy of a folder of columns, which takes more rows. Columns of another type than before are
+    /// written anew, and so are those whose only chunk is short; the files of the others are copied.
     pub(super) fn copy_of(
         files: &FileSource,
         path: &Path,
         columns: &[Column],
         context: &Context,
-        widen: &dyn Fn(&NdArray, &Column, &Path) -> Outcome<NdArray>,
     ) -> Outcome<Self> {
-        let mut folder = ColumnFolder::create(path, names(columns))?;
-        for (name, value) in files.attributes() {
-            folder.set_attr(name.clone(), value.clone())?;
-        }
+        let folder = files.new_folder(path)?;
+        let usual = usize::try_from(schema(columns, 0).batch()).unwrap_or(usize::MAX);
         let mut arrays = Vec::new();
         for ((old, array), new) in files.frames().zip(columns) {
             let place = folder.place(&new.name);
-            arrays.push(if old.dtype == new.dtype {
-                let from = files.folder().map(|folder| folder.place(&old.name)).unwrap_or_default();
-                folders::copy_any(&from, &place)?;
-                NdArray::from_superchunk(context.open_options().edit(&place)?)?
+            let mut options = array.options();
+            let sides = [&[usual][..], &new.row_shape].concat();
+            let chunk_rows = array.chunk_shape().first().copied().unwrap_or(usual);
+            let is_short = chunk_rows < usual && files.rows() <= chunk_rows as u64;
+            if is_short {
+                (options.chunks, options.blocks) = (Some(sides), None);
+            }
+            arrays.push(if is_short || old.dtype != new.dtype {
+                renewed(files, (old, array), (new, options), (&place, context))?
             } else {
-                widen(array, new, &place)?
+                let from = files.folder().map(|folder| folder.place(&old.name));
+                folders::copy_any(&from.unwrap_or_default(), &place)?;
+                NdArray::from_superchunk(context.open_options().edit(&place)?)?
             });
         }
-        let filled = first_side(&arrays);
-        Ok(Self { columns: columns.to_vec(), arrays, filled, folder: Some(folder) })
-    }
-
-    /// Arrays without a folder that get their rows from the first on.
-    pub(super) fn over(arrays: Vec<NdArray>, columns: &[Column]) -> Self {
-        Self { columns: columns.to_vec(), arrays, filled: 0, folder: None }
+        let (columns, filled) = (columns.to_vec(), files.rows());
+        Ok(Self { columns, arrays, filled, folder: Some(folder) })
     }
 
     /// Takes the next rows of these columns.
     pub(super) fn put(&mut self, named: &[(&str, &[u8])]) -> Outcome {
         let mut end = self.filled;
         for ((array, column), (_, part)) in self.arrays.iter_mut().zip(&self.columns).zip(named) {
-            end = self.filled + (part.len() / column.row_size().max(1)) as u64;
-            let (mut start, mut stop) = (vec![0; array.ndim()], array.shape().to_vec());
-            match (start.first_mut(), stop.first_mut()) {
-                (Some(from), Some(to)) if *to >= end => (*from, *to) = (self.filled, end),
-                _ => {
-                    array.append(0, part)?;
-                    continue;
-                }
-            }
-            array.write_box(&start, &stop, part)?;
+            end = put(array, column, self.filled, part)?;
         }
         self.filled = end;
         Ok(())
-    }
-
-    /// The first array, which is not committed yet.
-    pub(super) fn into_array(self) -> Option<NdArray> {
-        self.arrays.into_iter().next()
     }
 
     /// Adds or changes an attribute: of the folder, or of the single array.
@@ -153,12 +141,43 @@ impl Frames {
     }
 }
 
-fn names(columns: &[Column]) -> impl Iterator<Item = &str> {
-    columns.iter().map(|column| column.name.as_str())
+/// Writes rows of a column from `first` on, for which the array has room or grows; returns where they end.
+fn put(array: &mut NdArray, column: &Column, first: u64, rows: &[u8]) -> Outcome<u64> {
+    let end = first + (rows.len() / column.row_size().max(1)) as u64;
+    let (mut start, mut stop) = (vec![0; array.ndim()], array.shape().to_vec());
+    match (start.first_mut(), stop.first_mut()) {
+        (Some(from), Some(to)) if *to >= end => {
+            (*from, *to) = (first, end);
+            array.write_box(&start, &stop, rows)?;
+        }
+        _ => array.append(0, rows)?,
+    }
+    Ok(end)
 }
 
-fn first_side(arrays: &[NdArray]) -> u64 {
-    arrays.first().and_then(|array| array.shape().first().copied()).unwrap_or(0)
+/// A new array made with these options, with the rows and the attributes of an old one.
+fn renewed(
+    files: &FileSource,
+    (old, array): (&Column, &NdArray),
+    (new, mut options): (&Column, NdOptions),
+    (place, context): (&Path, &Context),
+) -> Outcome<NdArray> {
+    options.frame.compress.item_size = new.dtype.item_size();
+    options.frame.compress.executor = context.executor();
+    let mut copy = NdArray::create(place, array.shape(), &new.dtype, &options)?;
+    for name in array.superchunk().value_names() {
+        let value = array.superchunk().value_bytes(name)?;
+        copy.superchunk_mut().set_value_bytes(name, &value)?;
+    }
+    let (old, new) = (std::slice::from_ref(old), std::slice::from_ref(new));
+    let (source, mut at) = (files.source(), 0);
+    each_batch(&*source, &schema(old, files.rows()), context.memory(), &mut |parts| {
+        for (column, rows) in new.iter().zip(filled_up(parts, old, new).iter()) {
+            at = put(&mut copy, column, at, rows)?;
+        }
+        Ok(())
+    })?;
+    Ok(copy)
 }
 
 /// A new array with room for all rows of a column.

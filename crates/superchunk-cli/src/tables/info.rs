@@ -6,8 +6,8 @@ use superchunk::compat::Compatibility;
 use superchunk::table::Column;
 use superchunk::{JsonStyle, Value};
 
-use super::objects::Objects;
 use super::Rows;
+use super::objects::Objects;
 use crate::failure::Outcome;
 use crate::names::human;
 use crate::output::{self, Document, Table, numbers, object, ratio, rounded};

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use superchunk::bcolz::{Array, ArrayOptions};
-use superchunk::columns::ColumnFolder;
 use superchunk::{FrameOptions, blsk};
 
 use super::array::VALUES;
@@ -49,10 +48,7 @@ impl Rows {
                 array.copy_to(path, &options, done)?;
             }
             Kept::Files(files) => {
-                let mut folder = ColumnFolder::create(path, files.frames().map(|(c, _)| &*c.name))?;
-                for (name, value) in files.attributes() {
-                    folder.set_attr(name.clone(), value.clone())?;
-                }
+                let folder = files.new_folder(path)?;
                 for (column, array) in files.frames() {
                     let mut options = array.options();
                     options.frame = encoding(&column.name).over(options.frame, context)?;

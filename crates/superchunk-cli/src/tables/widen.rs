@@ -8,9 +8,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use superchunk::bcolz::{self, ArrayOptions};
+use superchunk::blsk;
 use superchunk::detect;
 use superchunk::table::Column;
-use superchunk::{NdArray, blsk};
 
 use super::append::{Incoming, append_all, append_in_place, matching, schema};
 use super::convert::each_batch;
@@ -67,7 +67,10 @@ pub(super) fn append_to_copy(
         drop(rows);
         context.forget_claim();
         let Some(sink) = Sink::edit(path, context)? else { return Err(gone(path)) };
-        return Ok(Widened { counts: append_in_place(sink, &inputs, context)?, columns: Vec::new() });
+        return Ok(Widened {
+            counts: append_in_place(sink, &inputs, context)?,
+            columns: Vec::new(),
+        });
     }
     let counts = replace(path, true, context, |temporary| {
         let mut sink = rows.kept.copy_to(path, temporary, &wider, context)?;
@@ -183,12 +186,7 @@ impl Kept {
                 array.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
                 filled(self, Sink::BlskArray(Box::new(new)), columns, context.memory())
             }
-            Self::Files(files) => {
-                let widen = |array: &NdArray, column: &Column, place: &Path| {
-                    widened_frame(self, array, column, (place, context))
-                };
-                Frames::copy_of(files, copy, columns, context, &widen).map(Sink::Frames)
-            }
+            Self::Files(files) => Frames::copy_of(files, copy, columns, context).map(Sink::Frames),
         }
     }
 }
@@ -214,28 +212,6 @@ fn widened(
         new.set_attr(name, value.clone())?;
     }
     Ok(new)
-}
-
-/// A new array like another one, with its rows as items of the type of a column.
-fn widened_frame(
-    kept: &Kept,
-    array: &NdArray,
-    column: &Column,
-    (place, context): (&Path, &Context),
-) -> Outcome<NdArray> {
-    let mut options = array.options();
-    options.frame.compress.item_size = column.dtype.item_size();
-    options.frame.compress.executor = context.executor();
-    let mut new = NdArray::create(place, array.shape(), &column.dtype, &options)?;
-    let values = array.superchunk();
-    for name in values.value_names() {
-        new.superchunk_mut().set_value_bytes(name, &values.value_bytes(name)?)?;
-    }
-    let sink = Sink::Frames(Frames::over(vec![new], std::slice::from_ref(column)));
-    match filled(kept, sink, std::slice::from_ref(column), context.memory())? {
-        Sink::Frames(frames) => frames.into_array().ok_or_else(|| gone(place)),
-        _ => Err(gone(place)),
-    }
 }
 
 /// The same options for wider columns: the chunks of the widest have about as many bytes as before.
