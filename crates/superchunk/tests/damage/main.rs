@@ -4,6 +4,7 @@ use superchunk_testkit::alloc::CountingAllocator;
 
 mod bcolz;
 mod blsk;
+mod columns;
 mod doubt;
 mod frames;
 mod hostile;
