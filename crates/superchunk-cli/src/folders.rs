@@ -61,6 +61,14 @@ pub(crate) fn copy(from: &Path, to: &Path, is_left_out: &dyn Fn(&Path) -> bool) 
     Ok(Folder::open(to)?.sync()?)
 }
 
+/// Makes a copy of a file, or of a folder with all in it.
+pub(crate) fn copy_any(from: &Path, to: &Path) -> Outcome {
+    match from.is_dir() {
+        true => copy(from, to, &|_| false),
+        false => copy_file(from, to).map_err(|error| Failure::io("copy it", from, error)),
+    }
+}
+
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let (mut old, mut new) = (File::open(from)?, File::create_new(to)?);
     io::copy(&mut old, &mut new)?;

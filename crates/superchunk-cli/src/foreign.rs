@@ -88,6 +88,9 @@ fn command_for(name: &str, format: Format) -> String {
         Format::BcolzTable | Format::Blsk => {
             (format!("convert {typed} OUT --to columns"), "makes an array of each column")
         }
+        Format::Columns => {
+            (format!("info {typed}"), "lists its columns, each of which is an array in a file")
+        }
         Format::BcolzArray => (format!("convert {typed} OUT.b2nd"), "makes an array in a frame"),
         Format::Frame | Format::SparseFrame => {
             (format!("unpack {typed} -o OUT"), "writes the bytes that it holds")

@@ -24,6 +24,7 @@ use crate::packs;
 use crate::replace::Scratch;
 use crate::span::Span;
 use crate::summary::Decoding;
+use crate::tables;
 use crate::verbs::pack::stored_of_path;
 
 /// How much of plain bytes is read at once.
@@ -99,7 +100,7 @@ impl Input {
             detected.reason = foreign::reason(&path).unwrap_or(detected.reason);
         }
         let (name, value, slice) = (location.name(), location.value(), location.slice.clone());
-        if matches!(detected.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk) {
+        if tables::is_of_tables(detected.format) {
             return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
         }
         let content = open_as(detected.format, &path, context)?;

@@ -2,7 +2,7 @@
 //! they must be.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use superchunk::compat::{self, Compatibility, Need, Program, Version};
 use superchunk::{ErrorKind, Value};
@@ -45,9 +45,6 @@ pub(crate) fn check_path(path: &Path, readers: &[Reader], context: &Context) -> 
         return Ok(());
     }
     let found = match compat::path(path, &context.open_options()) {
-        Err(error) if error.kind() == ErrorKind::Unsupported && path.is_dir() => {
-            return frames_in(path)?.iter().try_for_each(|file| check_path(file, readers, context));
-        }
         Err(error) if error.kind() == ErrorKind::Unsupported => {
             return Err(Failure::usage("--compat is about formats of the Blosc family")
                 .with_help("leave it out, or make a frame, an array, a table or a .blp file"));
@@ -70,21 +67,6 @@ pub(crate) fn check(found: &Compatibility, readers: &[Reader]) -> Outcome {
         return Err(Failure::said(Exit::Unsupported, words).with_help(help));
     }
     Ok(())
-}
-
-/// The frames of a folder of columns, those in its folders included.
-fn frames_in(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let failed = |error| Failure::io("list it", folder, error);
-    let mut frames = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|extension| extension == "b2nd") {
-            frames.push(path);
-        } else if path.is_dir() {
-            frames.extend(frames_in(&path)?);
-        }
-    }
-    Ok(frames)
 }
 
 /// The lines of `info --compat`, a program on each; empty if that was not asked for.

@@ -9,14 +9,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use superchunk::columns::ColumnFolder;
 use superchunk::detect::{self, Format};
 use superchunk::store::{Replacement, temporary_name};
-use superchunk::{Error, ErrorKind};
+use superchunk::{Error, ErrorKind, Limits};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
-use crate::tables;
 
 /// What a command is going to replace, locked.
 #[derive(Debug)]
@@ -176,7 +176,7 @@ fn check(target: &Path, force: bool) -> Outcome {
         return Ok(());
     } else {
         let message = format!("`{name}` is a folder with other files than those of a container");
-        (message, "-f does not replace it: choose another -o, or remove it first")
+        (message, "it is not replaced: choose another output, or move these files elsewhere first")
     };
     Err(Failure::said(Exit::Busy, message).with_help(help))
 }
@@ -184,7 +184,15 @@ fn check(target: &Path, force: bool) -> Outcome {
 /// Whether a folder is empty or a container.
 fn is_replaceable(folder: &Path) -> bool {
     let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    detect::path(folder).is_ok() || tables::are_columns(folder) || is_empty()
+    match detect::path(folder) {
+        // Any files may be beside the columns.
+        Ok(found) if found.format == Format::Columns => {
+            let columns = ColumnFolder::open(folder, &Limits::default());
+            columns.and_then(|columns| columns.strays()).is_ok_and(|strays| strays.is_empty())
+        }
+        Ok(_) => true,
+        Err(_) => is_empty(),
+    }
 }
 
 /// A sync that fails while the new one is made leaves the old one in its place.

@@ -9,6 +9,7 @@
 //! | blsk tree | a folder with `meta/nrows` and a folder `data` |
 //! | bcolz table | a folder with a `__rootdirs__` |
 //! | bcolz array | a folder with `meta/sizes` and `meta/storage` |
+//! | folder of columns | a folder with a `columns.json` and arrays in `.b2nd` files |
 //! | NumPy file | the six bytes `93 'NUMPY'` |
 //! | chunk | nothing but itself: the header is valid and its `cbytes` is the length of the whole |
 //! | raw | none of these |
@@ -20,6 +21,8 @@
 use std::path::Path;
 
 use crate::chunk::Header;
+#[cfg(any(unix, windows))]
+use crate::columns;
 #[cfg(any(unix, windows))]
 use crate::error::Error;
 use crate::error::Result;
@@ -63,6 +66,8 @@ pub enum Format {
     Blsk,
     /// A file of such a folder: some of its chunks.
     BlskFile,
+    /// A folder with an array in a frame for each column of a table.
+    Columns,
     /// Bytes of no known format.
     Raw,
 }
@@ -88,8 +93,13 @@ pub fn path(path: impl AsRef<Path>) -> Result<Detected> {
     if !path.is_dir() {
         return store(&FileReader::open(path)?);
     }
-    folder(|name| path.join(name).exists())
-        .map_err(|error| error.within(path.display().to_string()))
+    folder(|name| path.join(name).exists()).or_else(|error| match columns::are_in(path) {
+        true => Ok(Detected {
+            format: Format::Columns,
+            reason: "a folder with a file columns.json and an array for each column",
+        }),
+        false => Err(error.within(path.display().to_string())),
+    })
 }
 
 /// Tells what a folder is in which these files are.

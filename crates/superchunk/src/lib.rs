@@ -45,6 +45,8 @@ pub mod blsk;
 mod carray;
 pub mod chunk;
 mod codecs;
+#[cfg(any(unix, windows))]
+pub mod columns;
 pub mod compat;
 mod container;
 pub mod detect;

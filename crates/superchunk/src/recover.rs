@@ -11,6 +11,7 @@ use crate::bcolz;
 #[cfg(feature = "bloscpack")]
 use crate::bloscpack::PackReader;
 use crate::blsk;
+use crate::columns::ColumnFolder;
 use crate::detect::{self, Format};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::OpenOptions;
@@ -101,6 +102,15 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
                 Err(error) => return Err(error),
             }
             folder(path, wait, recovered)
+        }
+        Format::Columns => {
+            let root = ColumnFolder::edit(path, options)?;
+            let places = root.names().iter().map(|name| root.place(name));
+            let places = places.chain([path.join(ColumnFolder::LIST)]);
+            for place in places.filter(|place| place.exists()) {
+                recovered.removed.extend(self::path(place, options)?.removed);
+            }
+            Ok(())
         }
         _ => Ok(()),
     }

@@ -11,14 +11,35 @@ use super::convert::{each_batch, records_batches};
 use super::records::{Records, TextForm};
 use super::sink::{Schema, Sink};
 use super::text_width::{filled_up, fits, is_same_text};
+use super::widen::{Widened, append_to_copy};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::foreign;
 use crate::interrupt;
 use crate::location::Location;
 
-/// Appends CSV, JSON-lines or other tables; tells how many rows came, and how many there are.
+/// Appends CSV, JSON-lines or other tables to the table at `path`; `None` if it is something else.
+/// Columns of text become as wide as they need if `widens`.
 pub(crate) fn append(
+    path: &Path,
+    inputs: &[OsString],
+    widens: bool,
+    context: &Context,
+) -> Outcome<Option<Widened>> {
+    // Nothing makes one commit of those of several frames.
+    let is_copied = || detect::path(path).is_ok_and(|found| found.format == Format::Columns);
+    let appended = if widens || is_copied() {
+        append_to_copy(path, inputs, widens, context)?
+    } else {
+        let Some(sink) = Sink::edit(path, context)? else { return Ok(None) };
+        Widened { counts: append_in_place(sink, inputs, context)?, columns: Vec::new() }
+    };
+    Sink::warn_if_unfinished(path, context);
+    Ok(Some(appended))
+}
+
+/// Appends to a table in one commit; tells how many rows came, and how many there are.
+pub(super) fn append_in_place(
     mut sink: Sink,
     inputs: &[OsString],
     context: &Context,
@@ -41,7 +62,7 @@ pub(super) fn append_all(
             Incoming::Rows(rows) => append_rows(sink, &columns, &rows, context)?,
             Incoming::Text(mut records, order) => {
                 let schema = schema(&columns, 0);
-                let mut put = |parts: &[Vec<u8>], first| sink.put(&columns, parts, first);
+                let mut put = |parts: &[Vec<u8>]| sink.put(&columns, parts);
                 records_batches(&mut records, &columns, &order, schema.batch(), &mut put)?;
             }
         }
@@ -114,8 +135,8 @@ fn append_rows(sink: &mut Sink, columns: &[Column], rows: &Rows, context: &Conte
     rows.check_expansion(&stored, rows.rows(), context)?;
     let schema = schema(&stored, rows.rows());
     schema.check(&rows.name, context.memory())?;
-    each_batch(&*rows.source(), &schema, context.memory(), &mut |parts, first| {
-        sink.put(columns, &filled_up(parts, &stored, columns), first)
+    each_batch(&*rows.source(), &schema, context.memory(), &mut |parts| {
+        sink.put(columns, &filled_up(parts, &stored, columns))
     })
 }
 

@@ -1,32 +1,17 @@
 //! Two tables column by column, whatever they are stored in: names, types, rows.
 
+use superchunk::Error;
 use superchunk::table::{Column, Source};
-use superchunk::{Error, Value};
 
-use super::files::FileSource;
 use super::objects::{Object, Objects};
-use super::{Rows, is_table, value_of};
+use super::{Rows, is_table};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::folders;
 use crate::location::Location;
-use crate::verbs::pack::size_of_path;
 
 /// The bytes of a column that are compared in one step.
 const PIECE: u64 = 1 << 20;
-
-/// Something that has columns.
-pub(crate) struct Columns {
-    name: String,
-    stored: u64,
-    kept: Kept,
-}
-
-enum Kept {
-    Rows(Rows),
-    /// Files, and whether their columns have names.
-    Files(FileSource, bool),
-}
 
 /// The first difference between two tables.
 pub(crate) struct TableDifference {
@@ -37,90 +22,15 @@ pub(crate) struct TableDifference {
     pub(crate) row: Option<u64>,
 }
 
-/// Whether a location is a table, an array that is one, or a folder of columns.
+/// Whether a location is a table, an array that is one, or a folder of arrays.
 pub(crate) fn has_columns(location: &Location) -> bool {
     location.path.as_ref().is_some_and(|path| is_table(path) || folders::is_plain(path))
 }
 
-impl Columns {
-    /// Opens a table, a folder of columns, or the array of a file.
-    pub(crate) fn open(location: &Location, context: &Context) -> Outcome<Self> {
-        let stored = location.path.as_ref().map_or(0, |path| size_of_path(path));
-        let kept = match Rows::open(location, context)? {
-            Some(rows) => Kept::Rows(rows),
-            None => Kept::files(location, context)?,
-        };
-        Ok(Self { name: location.name(), stored, kept })
-    }
-
-    /// The values that its users keep with it.
-    pub(crate) fn attributes(&self) -> Vec<(String, Value)> {
-        match &self.kept {
-            Kept::Rows(rows) => {
-                let attributes = rows.attributes().into_iter();
-                attributes.map(|(name, value)| (name, value_of(&value))).collect()
-            }
-            Kept::Files(files, _) => files.attributes().to_vec(),
-        }
-    }
-
-    /// The columns that are meant.
-    fn columns(&self) -> &[Column] {
-        match &self.kept {
-            Kept::Rows(rows) => rows.columns(),
-            Kept::Files(files, _) => files.columns(),
-        }
-    }
-
-    /// Whether its one column has no name that could be compared.
-    fn is_array(&self) -> bool {
-        match &self.kept {
-            Kept::Rows(rows) => rows.is_array(),
-            Kept::Files(_, has_names) => !has_names,
-        }
-    }
-
-    fn source(&self) -> Box<dyn Source + '_> {
-        match &self.kept {
-            Kept::Rows(rows) => rows.source(),
-            Kept::Files(files, _) => files.source(),
-        }
-    }
-
-    fn objects(&self) -> Objects<'_> {
-        match &self.kept {
-            Kept::Rows(rows) => rows.objects(),
-            Kept::Files(..) => Objects::none(),
-        }
-    }
-}
-
-impl Kept {
-    fn files(location: &Location, context: &Context) -> Outcome<Self> {
-        let folder = location.path.as_ref().filter(|path| folders::is_plain(path));
-        let Some(folder) = folder else {
-            let (files, has_names) = FileSource::of_file(location, context)?;
-            return Ok(Self::Files(files, has_names));
-        };
-        if let Some(inner) = &location.inner {
-            let words = format!("`{}` is a folder of columns", location.name());
-            return Err(Failure::usage(words).with_help(format!(
-                "name the file of a column, as in `{}/{inner}.b2nd`",
-                location.name()
-            )));
-        }
-        let files = FileSource::of_folder(folder, context)?.ok_or_else(|| {
-            Failure::usage(format!("`{}` is a folder without columns", location.name()))
-                .with_help("a folder of columns has a .b2nd file for each")
-        })?;
-        Ok(Self::Files(files, true))
-    }
-}
-
 /// Compares names, types and rows. The order of the columns does not count.
 pub(crate) fn compare(
-    left: &Columns,
-    right: &Columns,
+    left: &Rows,
+    right: &Rows,
     context: &Context,
 ) -> Outcome<Option<TableDifference>> {
     let pairs = match pairs(left, right) {
@@ -130,7 +40,7 @@ pub(crate) fn compare(
     let (one, other) = (left.source(), right.source());
     let rows = one.rows().min(other.rows());
     let row_len = pairs.iter().map(|pair| pair.left.row_size() as u64).sum::<u64>();
-    let stored = left.stored.saturating_add(right.stored);
+    let stored = left.stored().saturating_add(right.stored());
     context.check_output(&left.name, rows.saturating_mul(row_len), stored)?;
     let sides = Sides {
         one: &*one,
@@ -167,14 +77,14 @@ struct Pair<'a> {
 }
 
 /// The columns of both tables by name, or what differs in them.
-fn pairs<'a>(left: &'a Columns, right: &'a Columns) -> Result<Vec<Pair<'a>>, TableDifference> {
+fn pairs<'a>(left: &'a Rows, right: &'a Rows) -> Result<Vec<Pair<'a>>, TableDifference> {
     let of_columns = |column: &Column, words: String| TableDifference {
         what: "column",
         words,
         column: Some(column.name.clone()),
         row: None,
     };
-    let only_in = |column: &Column, side: &Columns| {
+    let only_in = |column: &Column, side: &Rows| {
         of_columns(column, format!("column `{}` is only in `{}`", column.name, side.name))
     };
     let (ours, theirs) = (left.columns(), right.columns());

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 
 use superchunk::table::{Column, Source};
 
-use super::files::FileSource;
 use super::infer::infer;
-use super::objects::Objects;
 use super::print::Shown;
 use super::records::{Advice, Records, TextForm};
 use super::sink::{Schema, Sink};
@@ -66,7 +64,6 @@ pub(crate) struct Request<'a> {
 /// Who gives the rows.
 enum Feed {
     Rows(Rows),
-    Files(FileSource),
     Text { path: PathBuf, form: TextForm, _kept: Option<Scratch> },
 }
 
@@ -86,8 +83,6 @@ pub(crate) fn convert(
         Feed::Text { path, .. } => {
             context.check_output(&location.name(), nbytes, stored_of_path(path))?;
         }
-        // Each was checked when it was opened.
-        Feed::Files(_) => {}
     }
     match (request.made, target) {
         (Made::Csv, _) => to_csv(feed, &schema, target, request, context)?,
@@ -96,9 +91,9 @@ pub(crate) fn convert(
             let encoding = request.encoding;
             let mut sink = match made {
                 Made::Blsk => Sink::blsk(temporary, &schema, encoding, context)?,
-                Made::Columns => Sink::frames(temporary, &schema, None, encoding, context)?,
+                Made::Columns => Sink::columns_at(temporary, &schema, encoding, context)?,
                 Made::B2nd => {
-                    Sink::frames(temporary, &schema, Some(request.shapes), encoding, context)?
+                    Sink::array_at(temporary, &schema, request.shapes, encoding, context)?
                 }
                 _ => Sink::bcolz(temporary, &schema, encoding, context)?,
             };
@@ -106,9 +101,9 @@ pub(crate) fn convert(
                 sink.set_attr(name, value)?;
             }
             let mut progress = context.progress("converting", Some(nbytes));
-            feed.batches(&schema, context.memory(), &mut |parts, first| {
+            feed.batches(&schema, context.memory(), &mut |parts| {
                 progress.add(parts.iter().map(Vec::len).sum());
-                sink.put(&schema.columns, parts, first)
+                sink.put(&schema.columns, parts)
             })?;
             sink.close()
         })?,
@@ -124,7 +119,7 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
         return Err(Failure::usage("--dtype is for columns that come as text"));
     }
     if let Some(column) = schema.columns.iter().find(|column| column.name.contains('/'))
-        && !matches!(feed, Feed::Rows(_))
+        && !matches!(&feed, Feed::Rows(rows) if rows.has_groups())
         && !request.is_nested
     {
         let words = format!("the name `{}` has a `/`, which stands for a folder", column.name);
@@ -159,33 +154,23 @@ pub(super) fn refuse_objects(rows: &Rows, has_no_other: bool, context: &Context)
 }
 
 fn opened(location: &Location, dtypes: &[String], context: &Context) -> Outcome<(Feed, Schema)> {
-    if let Some(rows) = Rows::open(location, context)? {
-        let schema = Schema {
-            columns: rows.typed_columns(),
-            rows: rows.rows(),
-            is_array: rows.is_array(),
-            attributes: rows.attributes(),
-        };
-        return Ok((Feed::Rows(rows), schema));
-    }
-    if let Some((path, form, kept)) = text_of(location)? {
+    let table = Rows::open(location, context)?;
+    if table.is_none()
+        && let Some((path, form, kept)) = text_of(location)?
+    {
         let (columns, rows) =
             infer(&mut Records::open(&path, Some(form), context.memory())?, dtypes)?;
         let schema = Schema { columns, rows, is_array: false, attributes: Vec::new() };
         return Ok((Feed::Text { path, form, _kept: kept }, schema));
     }
-    let folder = location.path.as_ref().filter(|path| path.is_dir());
-    let columns = match folder {
-        Some(folder) => FileSource::of_folder(folder, context)?,
-        None => None,
+    let rows = table.map_or_else(|| Rows::of_arrays(location, context), Ok)?;
+    let schema = Schema {
+        columns: rows.typed_columns(),
+        rows: rows.rows(),
+        is_array: rows.is_array(),
+        attributes: rows.attributes(),
     };
-    let (source, is_table) = match columns {
-        Some(source) => (source, true),
-        None => FileSource::of_file(location, context)?,
-    };
-    let columns = source.columns().to_vec();
-    let (rows, attributes) = (source.rows(), Vec::new());
-    Ok((Feed::Files(source), Schema { columns, rows, is_array: !is_table, attributes }))
+    Ok((Feed::Rows(rows), schema))
 }
 
 /// A file of text, which is read twice; stdin is kept meanwhile.
@@ -202,7 +187,6 @@ impl Feed {
     fn source(&self) -> Option<Box<dyn Source + '_>> {
         match self {
             Self::Rows(rows) => Some(rows.source()),
-            Self::Files(files) => Some(files.source()),
             Self::Text { .. } => None,
         }
     }
@@ -212,7 +196,7 @@ impl Feed {
         &self,
         schema: &Schema,
         memory: Memory,
-        take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
+        take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
     ) -> Outcome {
         let Some(source) = self.source() else { return self.text_batches(schema, memory, take) };
         each_batch(&*source, schema, memory, take)
@@ -222,40 +206,36 @@ impl Feed {
         &self,
         schema: &Schema,
         memory: Memory,
-        take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
+        take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
     ) -> Outcome {
         let Self::Text { path, form, .. } = self else { return Ok(()) };
         let mut records = Records::open(path, Some(*form), memory)?;
         let order: Vec<usize> = (0..schema.columns.len()).collect();
         records.advice = Advice::CONVERT;
         records_batches(&mut records, &schema.columns, &order, schema.batch_within(memory), take)
-            .map(drop)
     }
 }
 
-/// Reads rows of text to their end; tells how many there were.
+/// Reads rows of text to their end.
 pub(super) fn records_batches(
     records: &mut Records,
     columns: &[Column],
     order: &[usize],
     batch: u64,
-    take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
-) -> Outcome<u64> {
+    take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
+) -> Outcome {
     let mut parts = vec![Vec::new(); columns.len()];
-    let (mut first, mut count) = (0, 0);
+    let mut count = 0;
     while let Some(cells) = records.next()? {
         records.items(columns, order, &cells, &mut parts)?;
         count += 1;
         if count == batch {
-            take(&parts, first)?;
+            take(&parts)?;
             parts.iter_mut().for_each(Vec::clear);
-            (first, count) = (first + count, 0);
+            count = 0;
         }
     }
-    if count > 0 {
-        take(&parts, first)?;
-    }
-    Ok(first + count)
+    if count > 0 { take(&parts) } else { Ok(()) }
 }
 
 /// Reads all rows of the wanted columns.
@@ -263,7 +243,7 @@ pub(super) fn each_batch(
     source: &dyn Source,
     schema: &Schema,
     memory: Memory,
-    take: &mut dyn FnMut(&[Vec<u8>], u64) -> Outcome,
+    take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
 ) -> Outcome {
     let place = |column: &Column| source.columns().iter().position(|c| c.name == column.name);
     let mut first = 0;
@@ -276,7 +256,7 @@ pub(super) fn each_batch(
             source.read(place(column).unwrap_or(usize::MAX), first..stop, &mut bytes)?;
             parts.push(bytes);
         }
-        take(&parts, first)?;
+        take(&parts)?;
         first = stop;
     }
     Ok(())
@@ -289,11 +269,8 @@ fn to_csv(
     request: &Request<'_>,
     context: &Context,
 ) -> Outcome {
-    let Some(source) = feed.source() else { return Ok(()) };
-    let (columns, objects) = match feed {
-        Feed::Rows(rows) => (rows.columns(), rows.objects()),
-        _ => (schema.columns.as_slice(), Objects::none()),
-    };
+    let Feed::Rows(rows) = feed else { return Ok(()) };
+    let (source, columns, objects) = (rows.source(), rows.columns(), rows.objects());
     let shown =
         Shown { source: &*source, columns, objects: &objects, span: Span::all(schema.rows) };
     print::csv_to(&shown, (target, request.force), request.escape, context)
@@ -309,7 +286,7 @@ fn to_npy(
     let header = npy::header(schema)?;
     target.write(force, context, |out: &mut dyn Write| {
         out.write_all(&header).map_err(|error| target.failed(error))?;
-        feed.batches(schema, context.memory(), &mut |parts, _| {
+        feed.batches(schema, context.memory(), &mut |parts| {
             let bytes = npy::rows(&schema.columns, parts);
             out.write_all(&bytes).map_err(|error| target.failed(error))
         })

@@ -1,19 +1,21 @@
 //! Arrays in files as tables: a column each, or a column for each field of a structure.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use superchunk::columns::ColumnFolder;
 use superchunk::table::{Column, Source};
-use superchunk::{DKind, DType, Error, Result, Value};
+use superchunk::{DKind, DType, Error, ErrorKind, Json, NdArray, Result};
 
 use super::array::VALUES;
-use super::manifest;
 use crate::arrays::Array;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
+use crate::packs::{free_attributes, json_of};
 use crate::values::parse_dtype;
+use crate::verbs::pack::stored_of_path;
 
 /// Arrays of equally many rows.
 pub(super) struct FileSource {
@@ -22,15 +24,27 @@ pub(super) struct FileSource {
     /// Which array a column is in, and where in its rows.
     places: Vec<(usize, usize)>,
     rows: u64,
-    attributes: Vec<(String, Value)>,
+    attributes: Vec<(String, Json)>,
+    kept: Kept,
+}
+
+/// Where the arrays are.
+enum Kept {
+    /// A file with one array. That of a structure has a column for each field.
+    File { stored: u64, has_fields: bool },
+    /// A folder, in which each array is a column.
+    Folder(ColumnFolder),
 }
 
 impl FileSource {
-    /// The array of a file. A structure gives a column for each of its fields; tells whether it is one.
-    pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<(Self, bool)> {
+    /// The array of a file. A structure gives a column for each of its fields.
+    pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<Self> {
         let input = Input::open(location, context)?;
-        input.check_expansion(context)?;
-        let attributes = input.attributes()?;
+        let stored = stored_of_path(&input.path);
+        let attributes = match input.pack() {
+            Some(pack) => free_attributes(pack),
+            None => input.attributes()?,
+        };
         let array = match input.content {
             Content::Array(array) => array,
             Content::Raw(_) => return Err(input.refuse("a table or an array")),
@@ -42,37 +56,83 @@ impl FileSource {
                 return Err(Failure::said(Exit::Unsupported, words).with_help(help));
             }
         };
-        let mut source = Self::empty();
-        source.attributes = attributes;
+        let json = attributes.into_iter().map(|(name, value)| Ok((name, json_of(&value)?)));
         let dtype = parse_dtype(&array.dtype())?;
-        let is_structure = dtype.kind() == DKind::Struct && array.shape().len() == 1;
-        source.add(VALUES, array, dtype)?;
-        Ok((source, is_structure))
-    }
-
-    /// The `.b2nd` files of a folder; `None` if there are none.
-    pub(super) fn of_folder(folder: &Path, context: &Context) -> Outcome<Option<Self>> {
-        let names = manifest::names(folder)?;
-        let mut source = Self::empty();
-        for name in &names {
-            let path = manifest::place(folder, name);
-            let input = Input::open(&Location::whole(Some(path.clone())), context)?;
-            input.check_expansion(context)?;
-            if source.arrays.is_empty() {
-                source.attributes = input.attributes()?;
-            }
-            let Content::Array(array) = input.content else {
-                return Err(Failure::usage(format!("`{}` is no array", path.display())));
-            };
-            let dtype = parse_dtype(&array.dtype())?;
-            source.add(name, array, dtype)?;
+        let has_fields = dtype.kind() == DKind::Struct && array.shape().len() == 1;
+        let kept = Kept::File { stored, has_fields };
+        let mut source = Self::empty(kept, json.collect::<Outcome<_>>()?);
+        if has_fields {
+            source.add_fields(array, &dtype);
+        } else {
+            source.add(VALUES, array, dtype)?;
         }
-        Ok((!names.is_empty()).then_some(source))
+        Ok(source)
     }
 
-    /// The values that its users keep with it; of a folder, those of its first column.
-    pub(super) fn attributes(&self) -> &[(String, Value)] {
+    /// The arrays of a folder of columns, or of one that has no list of them.
+    pub(super) fn of_folder(path: &Path, context: &Context) -> Outcome<Self> {
+        let folder = ColumnFolder::open(path, &context.limits())?;
+        if folder.names().is_empty() {
+            let words = format!("`{}` is a folder without columns", path.display());
+            return Err(Failure::said(Exit::Unsupported, words)
+                .with_help("a folder of columns has a .b2nd file for each"));
+        }
+        let places: Vec<_> =
+            folder.names().iter().map(|name| (name.clone(), folder.place(name))).collect();
+        let attributes = folder.attrs().as_object().unwrap_or_default().to_vec();
+        let mut source = Self::empty(Kept::Folder(folder), attributes);
+        let mut places = places.into_iter();
+        let added = places.try_for_each(|(name, place)| source.add_frame(&name, place, context));
+        match source.folder() {
+            // What is wrong with some of the columns may be that others are those of another folder.
+            Some(folder) if !folder.is_current().unwrap_or(false) => {
+                let changed = Error::new(ErrorKind::Changed, "another writer has replaced it");
+                Err(changed.within(path.display().to_string()).into())
+            }
+            _ => added.map(|()| source),
+        }
+    }
+
+    /// The values that its users keep with it.
+    pub(super) fn attributes(&self) -> &[(String, Json)] {
         &self.attributes
+    }
+
+    /// The folder whose columns these are, if they are not of a single array.
+    pub(super) fn folder(&self) -> Option<&ColumnFolder> {
+        if let Kept::Folder(folder) = &self.kept { Some(folder) } else { None }
+    }
+
+    /// A new folder for the same columns, with the same attributes.
+    pub(super) fn new_folder(&self, path: &Path) -> Outcome<ColumnFolder> {
+        let names = self.columns.iter().map(|column| column.name.as_str());
+        let mut folder = ColumnFolder::create(path, names)?;
+        for (name, value) in &self.attributes {
+            folder.set_attr(name.clone(), value.clone())?;
+        }
+        Ok(folder)
+    }
+
+    /// The bytes of the files.
+    pub(super) fn stored(&self) -> u64 {
+        match &self.kept {
+            Kept::File { stored, .. } => *stored,
+            Kept::Folder(folder) => stored_of_path(folder.path()),
+        }
+    }
+
+    /// The array of each column, in order; none of a single array.
+    pub(super) fn frames(&self) -> impl Iterator<Item = (&Column, &NdArray)> {
+        let arrays = self.arrays.iter().filter_map(|array| match array {
+            Array::Frame(array) => Some(&**array),
+            _ => None,
+        });
+        self.columns.iter().zip(arrays).filter(|_| self.folder().is_some())
+    }
+
+    /// Whether it is an array, whose one column has no name.
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.kept, Kept::File { has_fields: false, .. })
     }
 
     /// The same rows, for those who want to own what gives them.
@@ -80,35 +140,49 @@ impl FileSource {
         Box::new(Borrowed(self))
     }
 
-    fn empty() -> Self {
-        let (arrays, columns, places, attributes) = Default::default();
-        Self { arrays, columns, places, rows: 0, attributes }
+    fn empty(kept: Kept, attributes: Vec<(String, Json)>) -> Self {
+        let (arrays, columns, places) = Default::default();
+        Self { arrays, columns, places, rows: 0, attributes, kept }
+    }
+
+    fn add_frame(&mut self, name: &str, place: PathBuf, context: &Context) -> Outcome {
+        let input = Input::open(&Location::whole(Some(place)), context)?;
+        if !matches!(&input.content, Content::Array(Array::Frame(_))) {
+            return Err(input.refuse("an array in a frame"));
+        }
+        let Content::Array(array) = input.content else { return Ok(()) };
+        let dtype = parse_dtype(&array.dtype())?;
+        self.add(name, array, dtype)
     }
 
     fn add(&mut self, name: &str, array: Array, dtype: DType) -> Outcome {
-        let Some((rows, sides)) = array.shape().split_first() else {
+        let (shape, grid) = (array.shape().to_vec(), array.grid());
+        let Some((rows, sides)) = shape.split_first() else {
             return Err(Failure::usage(format!("`{name}` has no axes, and so no rows")));
         };
         if !self.arrays.is_empty() && *rows != self.rows {
             let words = format!("`{name}` has {rows} rows, those before it have {}", self.rows);
-            return Err(Failure::usage(words));
+            return Err(Failure::said(Exit::Corrupt, words));
         }
+        let sides: Vec<usize> =
+            sides.iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
+        let chunk_rows = grid.and_then(|(chunks, _)| chunks.first().copied()).unwrap_or(0);
+        let column = Column::new(name, dtype).with_row_shape(&sides).with_chunk_rows(chunk_rows);
         self.rows = *rows;
-        let number = self.arrays.len();
-        if dtype.kind() == DKind::Struct && sides.is_empty() {
-            for field in dtype.fields() {
-                let column = Column::new(field.name(), field.dtype().clone());
-                self.columns.push(column.with_row_shape(field.shape()));
-                self.places.push((number, field.offset()));
-            }
-        } else {
-            let sides: Vec<usize> =
-                sides.iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
-            self.columns.push(Column::new(name, dtype).with_row_shape(&sides));
-            self.places.push((number, 0));
-        }
+        self.columns.push(column);
+        self.places.push((self.arrays.len(), 0));
         self.arrays.push(array);
         Ok(())
+    }
+
+    fn add_fields(&mut self, array: Array, dtype: &DType) {
+        for field in dtype.fields() {
+            let column = Column::new(field.name(), field.dtype().clone());
+            self.columns.push(column.with_row_shape(field.shape()));
+            self.places.push((self.arrays.len(), field.offset()));
+        }
+        self.rows = array.shape().first().copied().unwrap_or(0);
+        self.arrays.push(array);
     }
 }
 

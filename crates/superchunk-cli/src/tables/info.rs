@@ -6,8 +6,8 @@ use superchunk::compat::Compatibility;
 use superchunk::table::Column;
 use superchunk::{JsonStyle, Value};
 
+use super::Rows;
 use super::objects::Objects;
-use super::{Rows, value_of};
 use crate::failure::Outcome;
 use crate::names::human;
 use crate::output::{self, Document, Table, numbers, object, ratio, rounded};
@@ -17,7 +17,7 @@ use crate::verbs::pack::size_of_path;
 /// Prints what `info` says in text.
 pub(crate) fn describe(rows: &Rows, path: &Path, readers: Option<&[Compatibility]>) -> Outcome {
     let (nbytes, stored) = (data_len(rows), size_of_path(path));
-    let mut text = format!("{}: {} ({})\n", rows.name, rows.kind(), rows.detected.reason);
+    let mut text = format!("{}: {} ({})\n", rows.name, rows.kind(), rows.reason);
     let mut line = |key: &str, value: String| text.push_str(&format!("  {key:<10} {value}\n"));
     line("rows", format!("{}, {}", rows.rows(), column_count(rows)));
     line("data", human(nbytes));
@@ -58,11 +58,11 @@ pub(crate) fn document(rows: &Rows, path: &Path) -> Document {
         ])
     });
     let attributes =
-        rows.attributes().into_iter().map(|(name, value)| (name.as_str().into(), value_of(&value)));
+        rows.attribute_values().into_iter().map(|(name, value)| (name.as_str().into(), value));
     Document::new("info")
         .with("path", rows.value.clone())
         .with("format", rows.kind())
-        .with("reason", rows.detected.reason)
+        .with("reason", rows.reason)
         .with("rows", rows.rows())
         .with("nbytes", nbytes)
         .with("stored", stored)

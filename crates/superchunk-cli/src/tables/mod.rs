@@ -1,4 +1,5 @@
-//! Tables and columns in folders: bcolz and blsk, opened as rows, whoever keeps them.
+//! Tables and columns in folders: bcolz, blsk and folders of columns, opened as rows, whoever keeps
+//! them.
 
 mod append;
 mod array;
@@ -6,9 +7,9 @@ mod attributes;
 mod compare;
 mod convert;
 mod files;
+mod frames;
 mod infer;
 mod info;
-mod manifest;
 mod npy;
 mod objects;
 mod print;
@@ -23,31 +24,32 @@ mod view;
 mod widen;
 
 pub(crate) use append::append;
-pub(crate) use attributes::value_of;
-pub(crate) use compare::{Columns, TableDifference, compare, has_columns};
+use attributes::value_of;
+pub(crate) use compare::{TableDifference, compare, has_columns};
 pub(crate) use convert::{Made, Request, convert};
 pub(crate) use info::{data_len, describe, document, summary_line};
-pub(crate) use manifest::are_columns;
 pub(crate) use print::{TableForm, Wanted, show};
 pub(crate) use records::TextForm;
 pub(crate) use sink::Sink;
 pub(crate) use totals::{Totals, show_totals};
 pub(crate) use unpack::{Unpacked, unpack};
 pub(crate) use view::ColumnView;
-pub(crate) use widen::{Widened, append_wider};
+pub(crate) use widen::Widened;
 
 use std::path::{Path, PathBuf};
 
-use superchunk::detect::{self, Detected, Format};
+use superchunk::detect::{self, Format};
 use superchunk::table::{Column, Scan, Source};
 use superchunk::{Error, ErrorKind, Json, OpenOptions, Value, bcolz, blsk};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::folders;
 use crate::location::Location;
 use crate::span::Span;
-use crate::verbs::pack::size_of_path;
+use crate::verbs::pack::stored_of_path;
 use array::ArraySource;
+use files::FileSource;
 use objects::Objects;
 
 /// A table, or an array as a table of one column.
@@ -56,8 +58,8 @@ pub(crate) struct Rows {
     pub(crate) name: String,
     /// How a document calls it.
     pub(crate) value: Value,
-    /// What it was recognised as.
-    pub(crate) detected: Detected,
+    /// Why it was recognised, as half a sentence.
+    pub(crate) reason: &'static str,
     path: PathBuf,
     kept: Kept,
     columns: Vec<Column>,
@@ -71,14 +73,18 @@ enum Kept {
     Array(Box<bcolz::Array>),
     BlskTable(Box<blsk::Table>),
     BlskArray(Box<blsk::Array>),
+    /// A folder of columns; or one without a list, or a single array.
+    Files(Box<FileSource>),
+}
+
+/// Whether a format is that of a table, or of an array in a folder that is one of one column.
+pub(crate) fn is_of_tables(format: Format) -> bool {
+    matches!(format, Format::BcolzTable | Format::BcolzArray | Format::Blsk | Format::Columns)
 }
 
 /// Whether a path is the folder of a table or of an array that is one of one column.
 pub(crate) fn is_table(path: &Path) -> bool {
-    let is_one = |found: Detected| {
-        matches!(found.format, Format::BcolzTable | Format::BcolzArray | Format::Blsk)
-    };
-    path.is_dir() && detect::path(path).is_ok_and(is_one)
+    path.is_dir() && detect::path(path).is_ok_and(|found| is_of_tables(found.format))
 }
 
 impl Rows {
@@ -93,13 +99,39 @@ impl Rows {
             Format::BcolzTable => Kept::Table(Box::new(bcolz::Table::open_with(path, &options)?)),
             Format::BcolzArray => Kept::Array(Box::new(bcolz::Array::open_with(path, &options)?)),
             Format::Blsk => open_blsk(path, &options)?,
+            Format::Columns => Kept::Files(Box::new(FileSource::of_folder(path, context)?)),
             _ => return Ok(None),
         };
+        Self::over(location, kept, detected.reason).map(Some)
+    }
+
+    /// Opens the array of a file, or the arrays of a folder without a list of columns.
+    pub(crate) fn of_arrays(location: &Location, context: &Context) -> Outcome<Self> {
+        let files = match location.path.as_ref().filter(|path| folders::is_plain(path)) {
+            Some(folder) => FileSource::of_folder(folder, context)?,
+            None => FileSource::of_file(location, context)?,
+        };
+        Self::over(location, Kept::Files(Box::new(files)), "arrays in files")
+    }
+
+    /// Opens anything that has columns: a table, arrays of a folder, the array of a file.
+    pub(crate) fn of_any(location: &Location, context: &Context) -> Outcome<Self> {
+        match Self::open(location, context)? {
+            Some(rows) => Ok(rows),
+            None => Self::of_arrays(location, context),
+        }
+    }
+
+    fn over(location: &Location, kept: Kept, reason: &'static str) -> Outcome<Self> {
         let columns = kept.source().columns().to_vec();
         let (name, value) = (location.name(), location.value());
-        let path = path.clone();
-        let rows = Self { name, value, path, detected, kept, columns, is_picked: false };
-        rows.only(location.inner.as_deref()).map(Some)
+        let path = location.path.clone().unwrap_or_default();
+        let rows = Self { name, value, path, reason, kept, columns, is_picked: false };
+        match &rows.kept {
+            // It has no parts: what is meant was refused when it was opened.
+            Kept::Files(files) if files.is_array() => Ok(rows),
+            _ => rows.only(location.inner.as_deref()),
+        }
     }
 
     /// The same of a location that is known to be a table.
@@ -130,6 +162,7 @@ impl Rows {
             Kept::Array(array) => array.len(),
             Kept::BlskTable(table) => table.len(),
             Kept::BlskArray(array) => array.len(),
+            Kept::Files(files) => files.rows(),
         }
     }
 
@@ -140,8 +173,15 @@ impl Rows {
         rows: u64,
         context: &Context,
     ) -> Outcome {
-        let len = len_of(columns, rows);
-        context.check_output(&self.name, len, size_of_path(&self.path))
+        context.check_output(&self.name, len_of(columns, rows), self.stored())
+    }
+
+    /// The bytes that it takes on the disk.
+    fn stored(&self) -> u64 {
+        match &self.kept {
+            Kept::Files(files) => files.stored(),
+            _ => stored_of_path(&self.path),
+        }
     }
 
     /// The columns that are meant. Those of [objects](Rows::objects) have no type that means something.
@@ -161,7 +201,7 @@ impl Rows {
         match &self.kept {
             Kept::Table(table) => Objects::among(&self.columns, |name| table.array(name).ok()),
             Kept::Array(array) => Objects::among(&self.columns, |_| Some(array)),
-            Kept::BlskTable(_) | Kept::BlskArray(_) => Objects::none(),
+            Kept::BlskTable(_) | Kept::BlskArray(_) | Kept::Files(_) => Objects::none(),
         }
     }
 
@@ -180,12 +220,28 @@ impl Rows {
             Kept::Array(array) => of_json(array.attrs()),
             Kept::BlskTable(table) => table.attrs().map(of_blsk).collect(),
             Kept::BlskArray(array) => array.attrs().map(of_blsk).collect(),
+            Kept::Files(files) => files.attributes().to_vec(),
         }
+    }
+
+    /// The same as documents and frames have them.
+    pub(crate) fn attribute_values(&self) -> Vec<(String, Value)> {
+        self.attributes().into_iter().map(|(name, value)| (name, value_of(&value))).collect()
     }
 
     /// Whether it is an array, or one column of a table.
     pub(crate) fn is_array(&self) -> bool {
-        self.is_picked || matches!(self.kept, Kept::Array(_) | Kept::BlskArray(_))
+        let is_whole_array = match &self.kept {
+            Kept::Array(_) | Kept::BlskArray(_) => true,
+            Kept::Table(_) | Kept::BlskTable(_) => false,
+            Kept::Files(files) => files.is_array(),
+        };
+        self.is_picked || is_whole_array
+    }
+
+    /// Whether a `/` in the name of a column stands for a group of columns.
+    pub(crate) fn has_groups(&self) -> bool {
+        !matches!(&self.kept, Kept::Files(files) if files.folder().is_none())
     }
 
     /// The word for what it is.
@@ -195,6 +251,7 @@ impl Rows {
             Kept::Array(_) => "bcolz array",
             Kept::BlskTable(_) => "blsk table",
             Kept::BlskArray(_) => "blsk array",
+            Kept::Files(_) => "folder of columns",
         }
     }
 }
@@ -206,6 +263,7 @@ impl Kept {
             Self::BlskTable(table) => Box::new(table.source()),
             Self::Array(array) => Box::new(ArraySource::of_bcolz(array)),
             Self::BlskArray(array) => Box::new(ArraySource::of_blsk(array)),
+            Self::Files(files) => files.source(),
         }
     }
 }

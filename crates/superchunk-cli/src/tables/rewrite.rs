@@ -8,7 +8,7 @@ use superchunk::{FrameOptions, blsk};
 
 use super::array::VALUES;
 use super::info::data_len;
-use super::{Kept, Rows};
+use super::{Kept, Rows, len_of};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -25,7 +25,7 @@ impl Rows {
     ) -> Outcome {
         self.check_expansion(self.columns(), self.rows(), context)?;
         let mut progress = context.progress("repacking", Some(data_len(self)));
-        let done = |bytes| progress.add(bytes);
+        let mut done = |bytes| progress.add(bytes);
         match &self.kept {
             Kept::Table(table) => {
                 let options = table.arrays().into_iter().map(|(name, array)| {
@@ -47,6 +47,16 @@ impl Rows {
                 let options = self.tree_options(array.options()?, encoding, context)?;
                 array.copy_to(path, &options, done)?;
             }
+            Kept::Files(files) => {
+                let folder = files.new_folder(path)?;
+                for (column, array) in files.frames() {
+                    let mut options = array.options();
+                    options.frame = encoding(&column.name).over(options.frame, context)?;
+                    array.copy_to(folder.place(&column.name), &options)?.close()?;
+                    done(usize::try_from(len_of([column], self.rows())).unwrap_or(usize::MAX));
+                }
+                folder.commit()?;
+            }
         }
         Ok(())
     }
@@ -56,20 +66,31 @@ impl Rows {
         matches!(self.kept, Kept::BlskTable(_) | Kept::BlskArray(_))
     }
 
+    /// Whether its columns are frames, which take any filters.
+    pub(crate) fn has_frames(&self) -> bool {
+        matches!(self.kept, Kept::Files(_))
+    }
+
     /// Refuses options that chunks of this format do not have.
     pub(crate) fn check_encoding(&self, encoding: &EncodingArgs) -> Outcome {
         let is_blsk = self.encodes_alike();
+        let are_frames = self.has_frames();
         let wrong = [
             ("--sparse", encoding.sparse),
-            ("--no-checksums", encoding.no_checksums),
-            ("--dict", encoding.dict),
-            ("--block-size", is_blsk && encoding.block_size.is_some()),
-            ("--split", is_blsk && encoding.split.is_some()),
+            ("--no-checksums", encoding.no_checksums && !are_frames),
+            ("--dict", encoding.dict && !are_frames),
+            ("--chunk-size", encoding.chunk_size.is_some() && are_frames),
+            ("--block-size", encoding.block_size.is_some() && (is_blsk || are_frames)),
+            ("--split", encoding.split.is_some() && is_blsk),
         ];
+        let taken = match are_frames {
+            true => "its chunks take -c, -l, --filters, --split, --dict and --no-checksums",
+            false => "its chunks take -c, -l, --filters and -z",
+        };
         match wrong.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
                 Err(Failure::usage(format!("a {} has no use for {option}", self.kind()))
-                    .with_help("its chunks take -c, -l, --filters and -z"))
+                    .with_help(taken))
             }
             None => Ok(()),
         }
@@ -77,9 +98,13 @@ impl Rows {
 
     /// Refuses an output whose name is that of another format.
     pub(crate) fn check_name(&self, output: &Path) -> Outcome {
-        let own = if self.encodes_alike() { Named::Blsk } else { Named::Bcolz };
+        let own: &[Named] = match &self.kept {
+            Kept::Table(_) | Kept::Array(_) => &[Named::Bcolz],
+            Kept::BlskTable(_) | Kept::BlskArray(_) => &[Named::Blsk],
+            Kept::Files(_) => &[],
+        };
         let help = format!("a {} stays one here; `convert` makes other formats", self.kind());
-        Named::check(output.as_os_str(), &[own], &help)
+        Named::check(output.as_os_str(), own, &help)
     }
 
     fn tree_options(

@@ -16,12 +16,13 @@ pub(crate) struct ColumnSamples {
     /// The bytes of all rows.
     pub(crate) len: u64,
     pub(crate) samples: Vec<Vec<u8>>,
+    format: ChunkFormat,
 }
 
 impl ColumnSamples {
     /// Options for chunks of the kind that the table has.
     pub(crate) fn options(&self) -> CompressOptions {
-        CompressOptions::new(self.item_size).with_format(ChunkFormat::Blosc1)
+        CompressOptions::new(self.item_size).with_format(self.format)
     }
 }
 
@@ -70,13 +71,16 @@ impl Rows {
             Ok(source.read(place.unwrap_or(usize::MAX), rows, bytes)?)
         })?;
         let plain = column.dtype.item_size();
-        let item_size = match &self.kept {
-            Kept::Table(table) => table.array(&column.name)?.options().compress.item_size,
-            Kept::Array(array) => array.options().compress.item_size,
+        let (item_size, format) = match &self.kept {
+            Kept::Table(table) => {
+                (table.array(&column.name)?.options().compress.item_size, ChunkFormat::Blosc1)
+            }
+            Kept::Array(array) => (array.options().compress.item_size, ChunkFormat::Blosc1),
             // What a Blosc1 chunk cannot state counts as bytes.
-            Kept::BlskTable(_) | Kept::BlskArray(_) if plain > 255 => 1,
-            Kept::BlskTable(_) | Kept::BlskArray(_) => plain,
+            Kept::BlskTable(_) | Kept::BlskArray(_) if plain > 255 => (1, ChunkFormat::Blosc1),
+            Kept::BlskTable(_) | Kept::BlskArray(_) => (plain, ChunkFormat::Blosc1),
+            Kept::Files(_) => (plain, ChunkFormat::Blosc2),
         };
-        Ok(ColumnSamples { item_size, len, samples })
+        Ok(ColumnSamples { item_size, len, samples, format })
     }
 }

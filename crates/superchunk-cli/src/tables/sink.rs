@@ -5,11 +5,10 @@ use std::path::Path;
 use superchunk::bcolz::{ArrayOptions, TableOptions};
 use superchunk::detect::{self, Format};
 use superchunk::table::Column;
-use superchunk::{CompressOptions, ErrorKind, FrameOptions, Json, NdArray, NdOptions, bcolz, blsk};
+use superchunk::{CompressOptions, ErrorKind, FrameOptions, Json, bcolz, blsk};
 
 use super::attributes::blsk_attribute;
-use super::manifest;
-use crate::arrays;
+use super::frames::Frames;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, Pipeline};
 use crate::failure::{Failure, Outcome};
@@ -60,11 +59,12 @@ pub(crate) enum Sink {
     Array(Box<bcolz::Array>),
     BlskTable(Box<blsk::Table>),
     BlskArray(Box<blsk::Array>),
-    Frames(Vec<NdArray>),
+    Frames(Frames),
 }
 
 impl Sink {
-    /// Opens a table or an array for changes; `None` if it is something else.
+    /// Opens a table or an array for changes; `None` if it is something else. A folder of columns takes
+    /// attributes, but no rows.
     pub(crate) fn edit(path: &Path, context: &Context) -> Outcome<Option<Self>> {
         if !path.is_dir() {
             return Ok(None);
@@ -81,6 +81,7 @@ impl Sink {
                 }
                 Err(error) => return Err(error.into()),
             },
+            Format::Columns => Self::Frames(Frames::attributes_of(path, context)?),
             _ => return Ok(None),
         }))
     }
@@ -145,51 +146,29 @@ impl Sink {
         Ok(Self::BlskTable(Box::new(table)))
     }
 
-    /// New frames in a new folder, or one frame, whose chunks and blocks may have these shapes.
-    pub(super) fn frames(
+    /// A new frame for each column in a new folder.
+    pub(super) fn columns_at(
         path: &Path,
         schema: &Schema,
-        only: Option<(&[usize], &[usize])>,
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<Self> {
-        let is_folder = only.is_none();
-        if is_folder {
-            std::fs::create_dir(path).map_err(|error| Failure::io("make it", path, error))?;
-        }
-        let mut frames = Vec::new();
-        for column in &schema.columns {
-            let place = match is_folder {
-                true => manifest::place(path, &column.name),
-                false => path.to_owned(),
-            };
-            if let Some(group) = place.parent().filter(|_| column.name.contains('/')) {
-                let made = std::fs::create_dir_all(group);
-                made.map_err(|error| Failure::io("make it", group, error))?;
-            }
-            let sides = column.row_shape.iter().map(|side| *side as u64);
-            let shape: Vec<u64> = std::iter::once(schema.rows).chain(sides).collect();
-            let batch = usize::try_from(schema.batch().min(schema.rows.max(1))).unwrap_or(1);
-            let chunk: Vec<usize> =
-                std::iter::once(batch).chain(column.row_shape.iter().copied()).collect();
-            let frame = encoding.fresh(column.dtype.item_size(), context)?;
-            let (chunks, blocks) = only.unwrap_or_default();
-            arrays::check_axes((chunks, blocks), shape.len())?;
-            let chunk = if chunks.is_empty() { chunk.as_slice() } else { chunks };
-            let mut options = NdOptions::new(frame).with_chunks(chunk);
-            if !blocks.is_empty() {
-                options = options.with_blocks(blocks);
-            }
-            frames.push(NdArray::create(place, &shape, &column.dtype, &options)?);
-        }
-        if is_folder {
-            manifest::write(path, &schema.columns)?;
-        }
-        Ok(Self::Frames(frames))
+        Frames::columns_at(path, schema, encoding, context).map(Self::Frames)
     }
 
-    /// Takes the rows from `first` on.
-    pub(super) fn put(&mut self, columns: &[Column], parts: &[Vec<u8>], first: u64) -> Outcome {
+    /// A new frame of one column, whose chunks and blocks may have these shapes.
+    pub(super) fn array_at(
+        path: &Path,
+        schema: &Schema,
+        shapes: (&[usize], &[usize]),
+        encoding: &EncodingArgs,
+        context: &Context,
+    ) -> Outcome<Self> {
+        Frames::array_at(path, schema, shapes, encoding, context).map(Self::Frames)
+    }
+
+    /// Takes the next rows.
+    pub(super) fn put(&mut self, columns: &[Column], parts: &[Vec<u8>]) -> Outcome {
         let named = columns.iter().zip(parts);
         let named: Vec<(&str, &[u8])> =
             named.map(|(column, part)| (column.name.as_str(), part.as_slice())).collect();
@@ -199,33 +178,19 @@ impl Sink {
             Self::BlskTable(table) => table.append(&named)?,
             Self::Array(array) => array.append(only)?,
             Self::BlskArray(array) => array.append(only)?,
-            Self::Frames(frames) => {
-                for ((array, column), part) in frames.iter_mut().zip(columns).zip(parts) {
-                    let rows = (part.len() / column.row_size().max(1)) as u64;
-                    let (mut start, mut stop) = (vec![0; array.ndim()], array.shape().to_vec());
-                    if let (Some(from), Some(to)) = (start.first_mut(), stop.first_mut()) {
-                        (*from, *to) = (first, first + rows);
-                    }
-                    array.write_box(&start, &stop, part)?;
-                }
-            }
+            Self::Frames(frames) => frames.put(&named)?,
         }
         Ok(())
     }
 
-    /// Adds or changes an attribute; frames have their own.
+    /// Adds or changes an attribute.
     pub(crate) fn set_attr(&mut self, name: &str, value: &Json) -> Outcome {
         match self {
             Self::Table(table) => table.set_attr(name, value.clone())?,
             Self::Array(array) => array.set_attr(name, value.clone())?,
             Self::BlskTable(table) => table.set_attr(name, blsk_attribute(value))?,
             Self::BlskArray(array) => array.set_attr(name, blsk_attribute(value))?,
-            Self::Frames(frames) => {
-                let value = super::attributes::value_of(value);
-                for frame in frames {
-                    frame.superchunk_mut().set_value(name, &value)?;
-                }
-            }
+            Self::Frames(frames) => frames.set_attr(name, value)?,
         }
         Ok(())
     }
@@ -237,7 +202,7 @@ impl Sink {
             Self::Array(array) => array.remove_attr(name)?.is_some(),
             Self::BlskTable(table) => table.remove_attr(name)?,
             Self::BlskArray(array) => array.remove_attr(name)?,
-            Self::Frames(_) => false,
+            Self::Frames(frames) => frames.remove_attr(name),
         })
     }
 
@@ -250,7 +215,7 @@ impl Sink {
             Self::BlskTable(table) => table.source().columns().to_vec(),
             Self::Array(array) => ArraySource::of_bcolz(array).columns().to_vec(),
             Self::BlskArray(array) => ArraySource::of_blsk(array).columns().to_vec(),
-            Self::Frames(_) => Vec::new(),
+            Self::Frames(frames) => frames.columns().to_vec(),
         }
     }
 
@@ -261,9 +226,7 @@ impl Sink {
             Self::Array(array) => array.len(),
             Self::BlskTable(table) => table.len(),
             Self::BlskArray(array) => array.len(),
-            Self::Frames(frames) => {
-                frames.first().and_then(|frame| frame.shape().first().copied()).unwrap_or(0)
-            }
+            Self::Frames(frames) => frames.rows(),
         }
     }
 
@@ -281,7 +244,7 @@ impl Sink {
             Self::Array(array) => array.close(),
             Self::BlskTable(table) => table.close(),
             Self::BlskArray(array) => array.close(),
-            Self::Frames(frames) => frames.into_iter().try_for_each(NdArray::close),
+            Self::Frames(frames) => frames.close(),
         };
         Ok(closed?)
     }

@@ -119,7 +119,7 @@ fn items(
     context: &Context,
 ) -> Outcome {
     let mut progress = context.progress("unpacking", None);
-    each_batch(source, schema, context.memory(), &mut |parts, _| {
+    each_batch(source, schema, context.memory(), &mut |parts| {
         let bytes = npy::rows(&schema.columns, parts);
         progress.add(bytes.len());
         put(out, target, &bytes)

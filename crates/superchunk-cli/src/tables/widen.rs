@@ -1,8 +1,8 @@
-//! `append --widen`: columns of text that are too narrow for new rows become wider. The table is
-//! written anew with these rows, and takes the place of the old one in one step.
+//! `append` to a copy of a table, which takes the place of the old one in one step: with `--widen`,
+//! because columns of text that are too narrow for new rows become wider, and of folders of columns.
 //!
-//! Of a bcolz table only the columns that become wider are written; the files of the others are
-//! copied. The columns of a blsk tree share their chunks, so all of them are written.
+//! Of a bcolz table and a folder of columns only the columns that become wider are written; the files
+//! of the others are copied. The columns of a blsk tree share their chunks, so all of them are written.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,8 +12,9 @@ use superchunk::blsk;
 use superchunk::detect;
 use superchunk::table::Column;
 
-use super::append::{Incoming, append, append_all, matching, schema};
+use super::append::{Incoming, append_all, append_in_place, matching, schema};
 use super::convert::each_batch;
+use super::frames::Frames;
 use super::sink::Sink;
 use super::text_width::{filled_up, is_same_text, room, with_room};
 use super::{Kept, Rows};
@@ -34,10 +35,12 @@ pub(crate) struct Widened {
     pub(crate) columns: Vec<(String, String, String)>,
 }
 
-/// Appends rows to the table at `path`, whose columns of text become as wide as they need.
-pub(crate) fn append_wider(
+/// Appends rows to a copy of the table at `path`, unless its columns stay as they are and it can be
+/// changed in one commit. Columns of text become as wide as they need if `widens`.
+pub(super) fn append_to_copy(
     path: &Path,
     inputs: &[OsString],
+    widens: bool,
     context: &Context,
 ) -> Outcome<Widened> {
     detect::path(path)?;
@@ -55,13 +58,19 @@ pub(crate) fn append_wider(
         return Err(Failure::said(Exit::Unsupported, refusal)
             .with_help("no rows can be appended: `convert` makes CSV, and of that another table"));
     }
-    let wider = wider_columns(&rows, &inputs, context)?;
+    let wider = match widens {
+        true => wider_columns(&rows, &inputs, context)?,
+        false => rows.columns.clone(),
+    };
     let changes: Vec<_> = rows.columns.iter().zip(&wider).filter(|(old, new)| old != new).collect();
-    if changes.is_empty() {
+    if changes.is_empty() && !matches!(rows.kept, Kept::Files(_)) {
         drop(rows);
         context.forget_claim();
         let Some(sink) = Sink::edit(path, context)? else { return Err(gone(path)) };
-        return Ok(Widened { counts: append(sink, &inputs, context)?, columns: Vec::new() });
+        return Ok(Widened {
+            counts: append_in_place(sink, &inputs, context)?,
+            columns: Vec::new(),
+        });
     }
     let counts = replace(path, true, context, |temporary| {
         let mut sink = rows.kept.copy_to(path, temporary, &wider, context)?;
@@ -179,6 +188,7 @@ impl Kept {
                 array.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
                 filled(self, Sink::BlskArray(Box::new(new)), columns, context.memory())
             }
+            Self::Files(files) => Frames::copy_of(files, copy, columns, context).map(Sink::Frames),
         }
     }
 }
@@ -224,8 +234,8 @@ fn filled(kept: &Kept, mut sink: Sink, columns: &[Column], memory: Memory) -> Ou
     let source = kept.source();
     let find = |name: &str| source.columns().iter().find(|column| column.name == name).cloned();
     let old: Vec<Column> = columns.iter().filter_map(|column| find(&column.name)).collect();
-    each_batch(&*source, &schema(&old, source.rows()), memory, &mut |parts, first| {
-        sink.put(columns, &filled_up(parts, &old, columns), first)
+    each_batch(&*source, &schema(&old, source.rows()), memory, &mut |parts| {
+        sink.put(columns, &filled_up(parts, &old, columns))
     })?;
     Ok(sink)
 }

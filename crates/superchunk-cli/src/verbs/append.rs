@@ -20,7 +20,7 @@ use crate::output::{Document, object, path_value};
 use crate::packs;
 use crate::readers::{self, Reader, parse_reader};
 use crate::source::Source;
-use crate::tables::{self, Sink, Widened};
+use crate::tables::{self, Widened};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,15 +63,8 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     if args.replace.is_some() {
         check_objects(&args.frame, context)?;
     }
-    if args.widen {
-        let widened = tables::append_wider(&args.frame, &args.inputs, context)?;
-        Sink::warn_if_unfinished(&args.frame, context);
+    if let Some(widened) = tables::append(&args.frame, &args.inputs, args.widen, context)? {
         return report_rows(args, &widened, context);
-    }
-    if let Some(sink) = Sink::edit(&args.frame, context)? {
-        let counts = tables::append(sink, &args.inputs, context)?;
-        Sink::warn_if_unfinished(&args.frame, context);
-        return report_rows(args, &Widened { counts, columns: Vec::new() }, context);
     }
     let format = detect::path(&args.frame)?.format;
     if format == Format::Bloscpack && !context.pack_reader().open(&args.frame)?.has_objects() {

@@ -20,7 +20,7 @@ use crate::location::Location;
 use crate::output::{self, Document};
 use crate::packs;
 use crate::summary::Decoding;
-use crate::tables::{self, Rows, Sink};
+use crate::tables::{Rows, Sink};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -148,16 +148,11 @@ fn named(input: &Input) -> Outcome<(Named, Named)> {
 fn list(location: &OsString, context: &Context) -> Outcome {
     let location = Location::parse(location);
     if let Some(rows) = Rows::open(&location, context)? {
-        return tell(&rows.value, of_rows(&rows), Vec::new(), context);
+        return tell(&rows.value, rows.attribute_values(), Vec::new(), context);
     }
     let input = Input::open(&location, context)?;
     let (attributes, layers) = named(&input)?;
     tell(&input.value, attributes, layers, context)
-}
-
-fn of_rows(rows: &Rows) -> Named {
-    let attributes = rows.attributes().into_iter();
-    attributes.map(|(name, value)| (name, tables::value_of(&value))).collect()
 }
 
 fn tell(path: &Value, attributes: Named, layers: Named, context: &Context) -> Outcome {
@@ -183,7 +178,7 @@ fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
     let location = Location::parse(location);
     let missing = || missing(&location.name(), name);
     if let Some(rows) = Rows::open(&location, context)? {
-        let found = of_rows(&rows).into_iter().find(|(known, _)| known == name);
+        let found = rows.attribute_values().into_iter().find(|(known, _)| known == name);
         return print_value(name, found.ok_or_else(missing)?.1, context);
     }
     let input = Input::open(&location, context)?;

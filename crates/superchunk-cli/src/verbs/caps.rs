@@ -17,7 +17,7 @@ const FORMATS: [(&str, &str, bool, bool, bool); 11] = [
     ("chunk", "one Blosc1 or Blosc2 chunk", true, true, false),
     ("bcolz", "bcolz array or table: a folder; Python objects are only read", true, true, true),
     ("blsk", "array or table of the carray proposal: a folder", true, true, true),
-    ("columns", "a folder with an array for each column", true, true, false),
+    ("columns", "a table as a folder with an array for each column", true, true, true),
     ("npy", "NumPy array", true, true, false),
     ("csv", "rows of text with headings", true, true, false),
     ("jsonl", "an object of JSON on each line; written by `cat --format jsonl`", true, true, false),

@@ -12,7 +12,7 @@ use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
 use crate::objects::ObjectList;
 use crate::output::{self, Document};
-use crate::tables::{self, Columns, TableDifference};
+use crate::tables::{self, Rows, TableDifference};
 use crate::values::{guess, parse_dtype};
 
 const EXAMPLES: &str = "\
@@ -82,9 +82,9 @@ fn tables_differ(
     with_meta: bool,
     context: &Context,
 ) -> Outcome<Option<Difference>> {
-    let (left, right) = (Columns::open(left, context)?, Columns::open(right, context)?);
+    let (left, right) = (Rows::of_any(left, context)?, Rows::of_any(right, context)?);
     let found = tables::compare(&left, &right, context)?.map(Difference::from);
-    let of_meta = || attributes_differ(&left.attributes(), &right.attributes());
+    let of_meta = || attributes_differ(&left.attribute_values(), &right.attribute_values());
     Ok(found.or_else(|| of_meta().filter(|_| with_meta)))
 }
 

@@ -34,7 +34,7 @@ something is lost but OUT is valid; with any other code OUT is not written.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SalvageArgs {
-    /// The damaged frame, Bloscpack file, bcolz array or table, or blsk tree
+    /// The damaged frame, Bloscpack file, bcolz array or table, blsk tree, or folder of columns
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The new one
@@ -76,6 +76,7 @@ fn check_name(output: &Path, format: &str) -> Outcome {
         "blsk array" | "blsk table" => &[Named::Blsk],
         "bcolz array" | "bcolz table" | "bcolz objects" => &[Named::Bcolz],
         "bloscpack" => &[Named::Blp],
+        "folder of columns" => &[],
         "sparse frame" => &[Named::Frame, Named::Sparse, Named::B2nd],
         _ => &[Named::Frame, Named::B2nd],
     };
@@ -119,16 +120,15 @@ fn refuse(args: &SalvageArgs, detected: &Detected) -> Failure {
 /// by which they could be taken for each other; the index of a sparse frame may be what is missing.
 fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
     let dir = Folder::open(from)?;
-    if detect::path(from).is_ok_and(|found| found.format == Format::SparseFrame) {
-        return sparse(&dir, to, limits);
+    match detect::path(from).map(|found| found.format) {
+        Ok(Format::SparseFrame) => return sparse(&dir, to, limits),
+        Ok(Format::Columns) => return Ok(counted(salvage::columns(from, to, limits)?)),
+        _ => {}
     }
     let mut refusal = None;
     for rebuild in [salvage::blsk, salvage::bcolz] {
         match rebuild(&dir, Arc::new(Folder::create(to)?), limits) {
-            Ok(report) => {
-                let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
-                return Ok((report, bytes));
-            }
+            Ok(report) => return Ok(counted(report)),
             Err(error) if is_of_another_format(&error) => {
                 fs::remove_dir_all(to).map_err(|error| Failure::io("remove it", to, error))?;
                 refusal = Some(error);
@@ -140,6 +140,12 @@ fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
         Some(error) if failure.exit() == Some(Exit::Corrupt) => error.into(),
         _ => failure,
     })
+}
+
+/// A report of several columns, with the bytes that were found of all.
+fn counted(report: Report) -> (Report, u64) {
+    let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
+    (report, bytes)
 }
 
 fn sparse(dir: &Folder, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {

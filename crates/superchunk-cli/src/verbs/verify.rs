@@ -206,7 +206,7 @@ fn look_at(
     options = options.with_open(context.reading(path));
     options.sample = args.sample.unwrap_or_default();
     if let Some(inner) = &location.inner {
-        if !matches!(detected.format, Format::BcolzTable | Format::Blsk) {
+        if !matches!(detected.format, Format::BcolzTable | Format::Blsk | Format::Columns) {
             // Which says that there is nothing inside.
             Input::open(location, context)?;
         }

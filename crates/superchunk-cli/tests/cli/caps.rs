@@ -26,7 +26,7 @@ fn formats_codecs_and_filters_are_listed() {
             .collect()
     };
     assert_eq!((of("read").as_slice(), of("write").as_slice()), (&formats[..], &formats[..]));
-    assert_eq!(of("edit"), ["b2frame", "sframe", "b2nd", "blp", "bcolz", "blsk"]);
+    assert_eq!(of("edit"), ["b2frame", "sframe", "b2nd", "blp", "bcolz", "blsk", "columns"]);
     let json = shell.run("caps --json").succeeds().json();
     assert_eq!(
         json.get("codecs").unwrap().to_json(),

@@ -10,6 +10,7 @@ mod blpk;
 mod bombs;
 mod caps;
 mod cat;
+mod column_folders;
 mod compat;
 mod convert;
 mod csv_round_trip;

@@ -123,7 +123,7 @@ fn what_cannot_be_compared_is_said() {
     assert_eq!(said.code, Some(4), "{}", said.stderr);
     assert!(said.stderr.contains("`superchunk convert quotes.csv"), "{}", said.stderr);
     std::fs::create_dir(shell.path("empty")).unwrap();
-    assert_eq!(shell.run("diff quotes.bcolz empty").code, Some(2));
+    assert_eq!(shell.run("diff quotes.bcolz empty").code, Some(4));
     assert_eq!(shell.run("diff quotes.bcolz missing").code, Some(5));
     assert_eq!(shell.run("diff quotes.bcolz quotes.bcolz::nope").code, Some(2));
     assert_eq!(shell.run("diff quotes.bcolz@1 quotes.blsk@1").code, Some(2));

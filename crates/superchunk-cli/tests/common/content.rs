@@ -23,7 +23,7 @@ impl Content {
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let mut content = Self(Vec::new());
         let format = match detect::path(path) {
-            // A folder of no known format, such as one with an array for each column.
+            // A folder of no known format, such as one with a NumPy file for each column.
             Err(error) if error.kind() == ErrorKind::Unsupported && path.is_dir() => {
                 content.add_folder(path)?;
                 return Ok(content);
@@ -37,6 +37,7 @@ impl Content {
             Format::BcolzTable => content.add_bcolz_table(&bcolz::Table::open(path)?)?,
             Format::BcolzArray => content.add_bcolz_array("", &bcolz::Array::open(path)?)?,
             Format::Blsk => content.add_blsk(path)?,
+            Format::Columns => content.add_folder(path)?,
             _ => content.add("bytes", read(path)?),
         }
         Ok(content)

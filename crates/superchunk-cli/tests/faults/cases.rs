@@ -266,6 +266,13 @@ pub(crate) static CONTAINERS: [Container; 20] = [
         peer: None,
         commands: &[
             "convert -f ../in/other.bcolz {} --to columns",
+            "append {} ../in/more.csv",
+            "attr set {} note 7",
+            "attr rm {} unit",
+            "repack {}",
+            "repack {}::price -c zstd",
+            "salvage -f ../in/other.columns -o {}",
+            "salvage -f ../in/damaged.columns -o {}",
             "unpack -f --npy ../in/other.bcolz -o {}",
         ],
     },
@@ -302,6 +309,7 @@ pub(crate) fn make_inputs(folder: &Path) {
         "superchunk convert other.csv other.bcolz; superchunk convert other.bcolz::price other.npy",
         "superchunk convert other.csv other.blsk",
         "superchunk convert words.csv words.bcolz; superchunk convert words.csv words.blsk",
+        "superchunk convert other.bcolz other.columns --to columns",
         "superchunk convert other.npy array.bcolz; superchunk convert other.npy array.blsk",
         "superchunk pack other.f8 -t 8 -z 4K -m unit=F -o other.b2frame",
         "superchunk pack other.f8 -t 8 -z 4K -m unit=F -o other.blp",
@@ -339,6 +347,7 @@ fn make_damaged(folder: &Path) {
         ("values.bcolz", "damaged-array.bcolz", "data/__1.blp"),
         ("rows.blsk", "damaged.blsk", "data/price/__1__.bin"),
         ("values.blsk", "damaged-array.blsk", "data/__1__.bin"),
+        ("other.columns", "damaged.columns", "price.b2nd"),
     ] {
         copy_folder(&folder.join(from), &folder.join(to)).unwrap();
         fs::remove_file(folder.join(to).join(lost)).unwrap();

@@ -78,6 +78,27 @@ fn two_appends_to_a_blsk_table_are_both_kept() {
     both_append(&Race::new("rows.blsk", &["superchunk convert ../in/rows.csv {}"], lines));
 }
 
+/// The commands of a race on a folder of columns.
+fn on_columns(lines: [&str; 2]) -> Race {
+    let make = ["superchunk convert ../in/rows.csv {} --to columns", "superchunk attr set {} a 1"];
+    Race::new("columns", &make, lines)
+}
+
+#[test]
+fn two_appends_to_a_folder_of_columns_are_both_kept() {
+    both_append(&on_columns(["append {} ../in/one.csv", "append {} ../in/two.csv"]));
+}
+
+#[test]
+fn an_append_to_a_folder_of_columns_survives_repack() {
+    on_columns(["append {} ../in/one.csv", "repack {} -c zstd"]).run();
+}
+
+#[test]
+fn an_append_and_an_attribute_of_a_folder_of_columns_are_both_kept() {
+    on_columns(["append {} ../in/one.csv", "attr set {} note 7"]).run();
+}
+
 #[test]
 fn an_append_to_a_bcolz_table_survives_repack() {
     let lines = ["append {} ../in/one.csv", "repack {} -c zstd"];

@@ -35,6 +35,8 @@ use crate::bcolz;
 use crate::bloscpack::Pack;
 use crate::chunk::Header;
 #[cfg(any(unix, windows))]
+use crate::columns::ColumnFolder;
+#[cfg(any(unix, windows))]
 use crate::detect::{self, Format};
 use crate::error::{Error, Result};
 #[cfg(any(unix, windows))]
@@ -201,9 +203,25 @@ pub fn path(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<Compati
         Format::BcolzArray => vec![bcolz_array(&bcolz::Array::open_with(path, options)?)?],
         Format::BcolzTable => vec![bcolz_table(&bcolz::Table::open_with(path, options)?)?],
         Format::Blsk | Format::BlskFile => Vec::new(),
+        Format::Columns => columns(&ColumnFolder::open(path, &options.limits)?, options)?,
         _ => return Err(Error::unsupported("only Blosc data has readers to compare")),
     };
     Ok(Program::ALL.into_iter().map(|program| of_program(program, &found)).collect())
+}
+
+/// What the arrays of a folder of columns ask of each program, together.
+#[cfg(any(unix, windows))]
+fn columns(folder: &ColumnFolder, options: &OpenOptions) -> Result<Vec<Compatibility>> {
+    let mut all: Vec<Compatibility> = Vec::new();
+    for name in folder.names() {
+        for found in path(folder.place(name), options)? {
+            match all.iter_mut().find(|known| known.program == found.program) {
+                Some(known) => known.add(found.needs),
+                None => all.push(found),
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// The entry of a program; one that does not know the format has a single need.

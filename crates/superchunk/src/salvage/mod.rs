@@ -1,8 +1,8 @@
 //! Getting data back out of what a crash, a bad disk or another program has left.
 //!
 //! Nothing is changed in place. The result is new, and goes where the caller says: of frames another
-//! [`SuperChunk`](crate::SuperChunk), of Bloscpack files another file, of bcolz's folders and `blsk` trees another
-//! folder. Neither the source nor the result is ever in memory as a whole. A [`Report`] names every piece with
+//! [`SuperChunk`](crate::SuperChunk), of Bloscpack files another file, of bcolz's folders, `blsk` trees and
+//! folders of columns another folder. Neither the source nor the result is ever in memory as a whole. A [`Report`] names every piece with
 //! how sure it is, and every hole. What has to be compressed is decoded again and compared before it is stored. Only what cannot be read or makes no sense becomes a hole: an error of
 //! writing the result, or limits that are too small for it, end the salvage.
 //!
@@ -32,6 +32,8 @@
 
 mod bcolz;
 mod blsk;
+#[cfg(any(unix, windows))]
+mod columns;
 mod frame;
 mod generations;
 mod input;
@@ -45,6 +47,8 @@ mod trailers;
 
 pub use bcolz::bcolz;
 pub use blsk::blsk;
+#[cfg(any(unix, windows))]
+pub use columns::columns;
 pub use frame::frame;
 #[cfg(feature = "bloscpack")]
 pub use pack::pack;

@@ -253,7 +253,7 @@ impl Plan {
 
     fn create(&self, create: Create<'_>, report: &mut Report) -> Result<SuperChunk> {
         let options = FrameOptions::new(self.compress.clone());
-        let mut plain = CompressOptions::new(self.item_size);
+        let mut plain = CompressOptions::new(self.item_size).with_check(true);
         plain.block_shape = self.compress.block_shape.clone();
         let plain = FrameOptions::new(plain);
         let sized = |options: FrameOptions| match self.chunk_size {

@@ -82,7 +82,8 @@ pub enum Order {
 #[derive(Clone, Debug)]
 pub struct Report {
     /// What the container is: `frame`, `sparse frame`, `bloscpack`, `bcolz array`, `bcolz objects` (an array
-    /// of Python objects), `bcolz table`, `blsk array`, `blsk table`.
+    /// of Python objects), `bcolz table`, `blsk array`, `blsk table`,
+    /// `folder of columns`.
     pub format: &'static str,
     /// What tells the order of the chunks.
     pub order: Order,

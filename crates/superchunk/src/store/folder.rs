@@ -109,13 +109,17 @@ impl Folder {
         loop {
             let folder = Self::open(path)?;
             patiently(wait, || lock(&folder))?;
-            let now = Self::open(path)?;
-            if now.directory.identity().map_err(|error| not_opened(path, error))?
-                == folder.directory.identity().map_err(|error| not_opened(path, error))?
-            {
+            if folder.is_in_place()? {
                 return Ok(folder);
             }
         }
+    }
+
+    /// Whether the path that this was opened by still leads to it.
+    pub(crate) fn is_in_place(&self) -> Result<bool> {
+        let failed = |error| not_opened(&self.path, error);
+        let now = Self::open(&self.path)?.directory.identity().map_err(failed)?;
+        Ok(now == self.directory.identity().map_err(failed)?)
     }
 
     /// The directory that holds `path`, and the name of `path` in it. For a name that is not UTF-8

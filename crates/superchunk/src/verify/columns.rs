@@ -267,7 +267,7 @@ fn opened<T>(walk: &mut Walk<'_>, result: Result<T>) -> Result<Option<T>> {
 }
 
 /// Refuses a column that is not there.
-fn check_found(walk: &Walk<'_>, none: bool, path: &Path) -> Result<()> {
+pub(super) fn check_found(walk: &Walk<'_>, none: bool, path: &Path) -> Result<()> {
     match &walk.options.column {
         Some(name) if none => Err(Error::not_found(format!("there is no column called `{name}`"))
             .within(path.display().to_string())),

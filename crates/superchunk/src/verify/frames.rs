@@ -29,7 +29,7 @@ pub(super) fn frame(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
 }
 
 /// Opens a frame, if need be without believing its fingerprint.
-fn open(walk: &mut Walk<'_>, path: &Path) -> Result<Option<SuperChunk>> {
+pub(super) fn open(walk: &mut Walk<'_>, path: &Path) -> Result<Option<SuperChunk>> {
     let error = match walk.options.open.open(path) {
         Ok(frame) => {
             walk.report.count(Level::Structure, Verdict::Verified);

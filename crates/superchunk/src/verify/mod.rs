@@ -30,6 +30,8 @@
 //! ```
 
 #[cfg(any(unix, windows))]
+mod column_files;
+#[cfg(any(unix, windows))]
 mod columns;
 #[cfg(any(unix, windows))]
 mod frames;
@@ -103,6 +105,7 @@ fn look_at(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -
         Format::BcolzArray => columns::array(&mut walk, path)?,
         Format::BcolzTable => columns::table(&mut walk, path)?,
         Format::Blsk => columns::blsk(&mut walk, path)?,
+        Format::Columns => column_files::folder(&mut walk, path)?,
         Format::Chunk => single::chunk(&mut walk, path)?,
         Format::Npy => single::numpy(&mut walk, path)?,
         #[cfg(feature = "bloscpack")]

@@ -85,13 +85,18 @@ impl<'a> Walk<'a> {
 
     /// Looks at values, checksums and chunks of a super-chunk; tells which chunks are damaged.
     pub(super) fn frame(&mut self, frame: &SuperChunk) -> Vec<u64> {
+        self.expect(frame.len(), frame.chunk_count() as u64);
+        self.expected_frame(frame)
+    }
+
+    /// The same for one of several frames, whose bytes are [expected](Self::expect) already.
+    pub(super) fn expected_frame(&mut self, frame: &SuperChunk) -> Vec<u64> {
         self.vouch(frame);
         for name in frame.value_names() {
             let value = frame.value_bytes(name);
             let value = value.map_err(|error| error.within(format!("value `{name}`")));
             self.report.result(Level::Structure, value);
         }
-        self.expect(frame.len(), frame.chunk_count() as u64);
         self.chunks(frame)
     }
 

@@ -5,6 +5,7 @@ use superchunk_testkit::alloc::CountingAllocator;
 mod bcolz;
 mod blsk;
 mod cells;
+mod columns;
 mod doubt;
 mod frames;
 mod hostile;

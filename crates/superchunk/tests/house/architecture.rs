@@ -33,6 +33,7 @@ const LAYERS: &[&str] = &[
     "nd",
     "blsk",
     "objects",
+    "columns",
     "detect",
     "salvage",
     "verify",

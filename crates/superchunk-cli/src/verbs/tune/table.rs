@@ -7,7 +7,7 @@ use std::path::Path;
 
 use superchunk::{Filter, Value};
 
-use super::trial::{Objective, PIECE, Subject, Trial, best_of, front_of, list, list_json};
+use super::trial::{self, Objective, PIECE, Subject, Trial, best_of, front_of, list, list_json};
 use super::{TuneArgs, tell_sizes};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &TuneArgs, location: &Location, rows: &Rows, context: &C
             samples: &found.samples,
             base: found.options(),
             sizes: (found.item_size, found.item_size),
-            pipelines: &PIPELINES,
+            pipelines: if rows.has_frames() { &trial::PIPELINES } else { &PIPELINES },
         };
         let trials = subject.try_all(context)?;
         let front = front_of(trials.clone());
