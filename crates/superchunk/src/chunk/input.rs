@@ -110,6 +110,7 @@ mod tests {
         let fill = |number: usize, block: &mut [u8]| {
             let from = number * blocksize;
             block.copy_from_slice(&bytes[from..from + block.len()]);
+            Ok(())
         };
         let len = encoder.compress_filled_into(&mut filled, blocksize, &fill, &mut out).unwrap();
         let expected = encoder.compress(bytes).unwrap();

@@ -147,6 +147,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_bug_is_no_damage_and_stays_a_bug() {
+        let bug = || Error::bug_at(Location::caller(), "");
+        assert!(bug().is_no_damage());
+        assert_eq!(bug().of_kind(ErrorKind::Corrupt).kind(), ErrorKind::Bug);
+    }
+
     /// Tests and fuzz targets stop at the first one.
     #[test]
     #[cfg(debug_assertions)]

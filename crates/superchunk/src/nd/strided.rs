@@ -236,4 +236,20 @@ mod tests {
         Copy::new(none, 8).run(&[1; 8], 0, &mut dst, 0).unwrap();
         assert_eq!(dst, [7; 8]);
     }
+
+    #[test]
+    fn the_ends_of_a_box_are_those_of_its_last_run() {
+        let axes = [Axis { count: 3, src: 16, dst: 2 }, Axis { count: 4, src: 2, dst: 6 }];
+        let copy = Copy::new(axes, 2);
+        assert_eq!(copy.ends((5, 0)), Some((5 + 2 * 16 + 3 * 2 + 2, 2 * 2 + 3 * 6 + 2)));
+        assert_eq!(copy.ends((usize::MAX - 30, 0)), None);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "inside of both buffers")]
+    fn a_box_that_leaves_a_buffer_is_a_bug() {
+        let axes = [Axis { count: 3, src: 16, dst: 2 }];
+        drop(Copy::new(axes, 2).run(&[0; 33], 0, &mut [0; 6], 0));
+    }
 }

@@ -210,7 +210,7 @@ impl Layout for Column {
         }
         let mut read = || {
             let (opened, within) = self.find(slot)?;
-            let (position, len) = opened.index.place(within)?;
+            let (position, len) = opened.index.place_of(within)?;
             let left = len.saturating_sub(start);
             let wanted = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
             opened.store.read_at(position + start, dst.must_get_mut(..wanted)?)
@@ -227,7 +227,7 @@ impl Layout for Column {
             return Ok(self.pending.len(slot)? as u64);
         }
         let (opened, within) = self.root.checked(self.find(slot))?;
-        Ok(opened.index.place(within)?.1)
+        Ok(opened.index.place_of(within)?.1)
     }
 
     fn behind(&self) -> usize {

@@ -15,7 +15,7 @@
 //! All integers are little endian. The place of a chunk goes up to the next one, or to the end of the
 //! file.
 
-use crate::error::{Error, MustGet, Result};
+use crate::error::{Error, OrBug, Result};
 use crate::store::ReadAt;
 use crate::wire::{self, Reader};
 
@@ -85,10 +85,15 @@ impl Index {
     }
 
     /// Where a chunk begins, and how many bytes its place has.
-    pub(crate) fn place(&self, slot: usize) -> Result<(u64, u64)> {
-        let start = *self.offsets.must_get(slot)?;
+    fn place(&self, slot: usize) -> Option<(u64, u64)> {
+        let start = *self.offsets.get(slot)?;
         let end = self.offsets.get(slot + 1).map_or(self.len, |next| *next);
-        Ok((start, end.saturating_sub(start)))
+        Some((start, end.saturating_sub(start)))
+    }
+
+    /// The same for a chunk that the index was read for.
+    pub(crate) fn place_of(&self, slot: usize) -> Result<(u64, u64)> {
+        self.place(slot).or_bug("an index has all chunks that it was read for")
     }
 }
 

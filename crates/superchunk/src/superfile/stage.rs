@@ -105,7 +105,7 @@ fn plan(column: &Column, file: usize, wanted: usize, changed: &[Changed]) -> Res
             end += (len + behind) as u64;
             continue;
         }
-        let (start, place) = opened.index.place(*at)?;
+        let (start, place) = opened.index.place_of(*at)?;
         let last = at + 1 == old;
         if (len as u64 > place && !last) || !column.root.has_room_for(plan.patched() + len) {
             return Ok(None);
@@ -138,7 +138,7 @@ fn end_of(opened: &Opened, count: usize, column: &Column) -> Result<u64> {
     let Some(last) = count.checked_sub(1) else {
         return Ok((INDEX + 8 * opened.index.slots) as u64);
     };
-    let (start, _) = opened.index.place(last)?;
+    let (start, _) = opened.index.place_of(last)?;
     let mut head = [0; 32];
     let found = opened.store.read_at(start, &mut head)?;
     let header = Header::parse(wire::filled(&head, found)?)?;
@@ -148,7 +148,7 @@ fn end_of(opened: &Opened, count: usize, column: &Column) -> Result<u64> {
 
 /// The length of a committed chunk, no more than its place.
 fn chunk_len(opened: &Opened, at: usize) -> Result<usize> {
-    let (start, place) = opened.index.place(at)?;
+    let (start, place) = opened.index.place_of(at)?;
     let mut head = [0; 32];
     let found = opened.store.read_at(start, &mut head)?;
     let len =
