@@ -33,6 +33,8 @@ pub(crate) enum Exit {
     Busy = 7,
     /// The change is in place, but whether it survives a power cut is unknown.
     DurabilityUnknown = 8,
+    /// The program is wrong, not the data or the command.
+    Bug = 9,
 }
 
 /// A reason to stop.
@@ -155,6 +157,7 @@ fn exit_of(kind: ErrorKind) -> Exit {
         ErrorKind::Locked | ErrorKind::Changed => Exit::Busy,
         ErrorKind::DurabilityUnknown => Exit::DurabilityUnknown,
         ErrorKind::Miscompressed => Exit::Failure,
+        ErrorKind::Bug => Exit::Bug,
         _ => Exit::Failure,
     }
 }
@@ -175,6 +178,10 @@ fn hint_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::DurabilityUnknown => {
             Some("do not repeat the command: look at the disk, then at the file")
         }
+        ErrorKind::Bug => Some(concat!(
+            "report this message with the command, and the file if it may be shared; this is superchunk ",
+            env!("CARGO_PKG_VERSION"),
+        )),
         _ => None,
     }
 }
@@ -220,6 +227,8 @@ mod tests {
             (Error::not_found(""), 5),
             (Error::locked(""), 7),
             (Error::new(ErrorKind::Miscompressed, ""), 1),
+            (Error::new(ErrorKind::DurabilityUnknown, ""), 8),
+            (Error::new(ErrorKind::Bug, ""), 9),
             (Error::io("", io::ErrorKind::PermissionDenied.into()), 5),
         ];
         for (error, code) in codes {

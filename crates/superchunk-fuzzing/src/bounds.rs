@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use superchunk::store::{Bytes, ReadAt};
-use superchunk::{Executor, Limits, OpenOptions, Result};
+use superchunk::{ErrorKind, Executor, Limits, OpenOptions, Result};
 use superchunk_testkit::alloc::peak_of;
 
 /// The most bytes that a chunk or the metadata of a container may decode to.
@@ -27,6 +27,12 @@ pub(crate) fn bounded<T>(len: usize, work: impl FnOnce() -> T) -> T {
     let (result, peak) = peak_of(work);
     assert!(peak <= MOST + 8 * len, "{peak} bytes at once for an input of {len}");
     result
+}
+
+/// What the library says of an input, which may be any error but a broken rule of its own. Where debug assertions are on, as in
+/// `fuzz` and in tests, the library panics already where it finds one.
+pub(crate) fn no_bug<T>(said: Result<T>) -> Result<T> {
+    said.inspect_err(|error| assert_ne!(error.kind(), ErrorKind::Bug, "{error}"))
 }
 
 /// Bytes that are not all at hand at once, as those of a file.

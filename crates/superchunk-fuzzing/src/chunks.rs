@@ -4,7 +4,7 @@ use superchunk::chunk::{Decoder, Header, LazyChunk};
 use superchunk::{ErrorKind, Result};
 use superchunk_testkit::naive;
 
-use crate::bounds::{LIMIT, bounded, limits};
+use crate::bounds::{LIMIT, bounded, limits, no_bug};
 use crate::c_blosc2;
 
 /// Every four bytes may be the start of a block, which takes some memory to decode.
@@ -37,13 +37,14 @@ pub(crate) fn chunk1_decode(input: &[u8]) {
 fn decode(chunk: &[u8]) -> Result<Vec<u8>> {
     bounded(PER_BYTE * chunk.len(), || {
         let mut decoder = Decoder::new().with_limits(limits());
-        let whole = decoder.decompress(chunk);
+        let whole = no_bug(decoder.decompress(chunk));
         let mut part = [0; 16];
-        let read = decoder.read_bytes(chunk, 8..24, &mut part);
-        let masked = decoder.decompress_masked(chunk, &[true, false, true], &mut [0; LIMIT]);
-        let block = decoder.read_block(chunk, 1);
-        let _ = LazyChunk::new(chunk, 0, 0);
-        let _ = LazyChunk::parse(chunk).map(|lazy| lazy.block_extent(0));
+        let read = no_bug(decoder.read_bytes(chunk, 8..24, &mut part));
+        let masked =
+            no_bug(decoder.decompress_masked(chunk, &[true, false, true], &mut [0; LIMIT]));
+        let block = no_bug(decoder.read_block(chunk, 1));
+        let _ = no_bug(LazyChunk::new(chunk, 0, 0));
+        let _ = no_bug(LazyChunk::parse(chunk)).map(|lazy| no_bug(lazy.block_extent(0)));
         if let Ok(bytes) = &whole {
             assert!(bytes.len() <= LIMIT);
             assert_eq!(Header::parse(chunk).map(|header| header.len()).ok(), Some(bytes.len()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use superchunk::store::Bytes;
 use superchunk::{CompressOptions, Executor, FrameOptions, NdArray, Result, Selection, SuperChunk};
 
-use crate::bounds::{LIMIT, Remote, bounded, options};
+use crate::bounds::{LIMIT, Remote, bounded, no_bug, options};
 use crate::files::Files;
 use crate::input::Input;
 
@@ -14,8 +14,9 @@ const SOME: usize = 20;
 
 /// A contiguous frame, in memory and elsewhere.
 pub(crate) fn frame_open(input: &[u8]) {
-    let remote = bounded(input.len(), || look(options().read(Remote::of(input))));
-    let here = bounded(input.len(), || look(options().read(Arc::new(Bytes::new(input.to_vec())))));
+    let remote = bounded(input.len(), || no_bug(look(options().read(Remote::of(input)))));
+    let here =
+        bounded(input.len(), || no_bug(look(options().read(Arc::new(Bytes::new(input.to_vec()))))));
     assert_eq!(remote.is_ok(), here.is_ok(), "{remote:?} {here:?}");
     for (remote, here) in remote.iter().flatten().zip(here.iter().flatten()) {
         match (remote, here) {
@@ -31,13 +32,13 @@ pub(crate) fn frame_open(input: &[u8]) {
 /// The files of a sparse frame.
 pub(crate) fn sframe_dir(input: &[u8]) {
     let folder = Files::SPARSE.folder(input);
-    let _ = bounded(input.len(), || look(options().open_in_dir(folder.clone(), None)));
+    let _ = bounded(input.len(), || no_bug(look(options().open_in_dir(folder.clone(), None))));
     // A writer that goes on must be as careful.
-    let _ = bounded(2 * input.len(), || -> Result<()> {
+    let _ = no_bug(bounded(2 * input.len(), || -> Result<()> {
         let mut frame = options().edit_in_dir(folder.clone(), None)?;
         frame.append(&vec![7; 3 * frame.item_size().min(1000)])?;
         frame.commit()
-    });
+    }));
 }
 
 /// A small array whose metalayer is the input; its first bytes say how long items and chunks are.
@@ -53,8 +54,8 @@ pub(crate) fn b2nd_meta(input: &[u8]) {
         return;
     };
     let data: Vec<u8> = (0..=255).cycle().take(count).collect();
-    if frame.append(&data).is_ok() {
-        let _ = bounded(len + 16 * chunk_size, || look_at_array(frame));
+    if no_bug(frame.append(&data)).is_ok() {
+        let _ = bounded(len + 16 * chunk_size, || no_bug(look_at_array(frame)));
     }
 }
 
@@ -72,27 +73,27 @@ fn look(opened: Result<SuperChunk>) -> Result<Vec<Result<Piece>>> {
     let frame = opened?;
     let mut found = Vec::new();
     for number in 0..frame.chunk_count().min(SOME) {
-        let chunk = frame.read_chunk(number);
+        let chunk = no_bug(frame.read_chunk(number));
         assert!(chunk.as_ref().is_ok_and(|chunk| chunk.len() <= LIMIT) || chunk.is_err());
         let sum = |bytes: Vec<u8>| bytes.iter().fold(0, |sum: u8, byte| sum.rotate_left(3) ^ byte);
         found.push(chunk.map(|chunk| Piece::Chunk(sum(chunk))));
-        let _ = frame.chunk_header(number);
-        let _ = frame.read_block(number, 1);
+        let _ = no_bug(frame.chunk_header(number));
+        let _ = no_bug(frame.read_block(number, 1));
     }
     let (middle, mut dst) = (frame.len() / 2, [0; 64]);
-    let part = frame.read_bytes(middle..middle.saturating_add(64), &mut dst);
+    let part = no_bug(frame.read_bytes(middle..middle.saturating_add(64), &mut dst));
     found.push(part.map(|()| Piece::Part(dst.to_vec())));
     let mut dst = [0; 64];
-    let items = frame.gather(&[0, frame.item_count() / 2], &mut dst);
+    let items = no_bug(frame.gather(&[0, frame.item_count() / 2], &mut dst));
     found.push(items.map(|()| Piece::Part(dst.to_vec())));
     for name in frame.value_names().take(SOME) {
-        let _ = frame.value(name);
+        let _ = no_bug(frame.value(name));
     }
     if frame.chunk_count() <= SOME {
-        let _ = frame.verify();
-        let _ = frame.to_bytes();
+        let _ = no_bug(frame.verify());
+        let _ = no_bug(frame.to_bytes());
     }
-    let _ = look_at_array(frame);
+    let _ = no_bug(look_at_array(frame));
     Ok(found)
 }
 
@@ -104,7 +105,7 @@ fn look_at_array(frame: SuperChunk) -> Result<()> {
     let stop: Vec<u64> = shape.iter().map(|side| side.saturating_add(1) / 2).collect();
     let items: u64 = start.iter().zip(&stop).map(|(a, b)| b - a).product();
     let mut dst = vec![0; usize::try_from(items).unwrap_or(0) * array.item_size()];
-    let _ = array.read_box(&start, &stop, &mut dst);
+    let _ = no_bug(array.read_box(&start, &stop, &mut dst));
     let _ = array.read_points(&start, &mut vec![0; array.item_size()]);
     let bytes = array.item_count().saturating_mul(array.item_size() as u64);
     if bytes <= LIMIT as u64 {

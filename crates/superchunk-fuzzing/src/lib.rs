@@ -2,7 +2,8 @@
 //!
 //! The package `fuzz` hands the inputs of libFuzzer to these functions; the tests of this crate hand them the seeds
 //! and everything that was ever found. A target fails by panicking. What holds for all of them: no input makes the
-//! library panic, take more memory than its [`Limits`](superchunk::Limits) allow, or take long.
+//! library panic, break a rule of its own ([`ErrorKind::Bug`](superchunk::ErrorKind::Bug)), take more memory than its
+//! [`Limits`](superchunk::Limits) allow, or take long.
 //!
 //! | target | input | what must hold |
 //! |---|---|---|

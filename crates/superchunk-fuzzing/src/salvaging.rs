@@ -5,7 +5,7 @@ use std::sync::Arc;
 use superchunk::store::{Bytes, Dir, MemoryFolder};
 use superchunk::{ErrorKind, Limits, Result, SuperChunk, bcolz, blsk, salvage as salvaging};
 
-use crate::bounds::{LIMIT, bounded, limits, options};
+use crate::bounds::{LIMIT, bounded, limits, no_bug, options};
 use crate::files::Files;
 
 /// Runs are written out in pieces of a usual chunk, of a megabyte.
@@ -30,7 +30,7 @@ pub(crate) fn salvage(input: &[u8]) {
 }
 
 fn frame(saved: Result<(SuperChunk, salvaging::Report)>) {
-    let Ok((frame, report)) = saved else { return };
+    let Ok((frame, report)) = no_bug(saved) else { return };
     let _ = report.is_whole();
     for number in 0..frame.chunk_count().min(100) {
         readable(frame.read_chunk(number));
@@ -83,7 +83,7 @@ fn saved(
     folder: &dyn Dir,
 ) -> Option<(Arc<dyn Dir>, salvaging::Report)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let report = rebuild(folder, to.clone(), &limits()).ok()?;
+    let report = no_bug(rebuild(folder, to.clone(), &limits())).ok()?;
     let _ = report.is_whole();
     Some((to, report))
 }

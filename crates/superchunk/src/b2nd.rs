@@ -11,7 +11,7 @@
 //! all writers write it so, and C-Blosc2 skips these marks. The older metalayer `caterva` begins with
 //! `95` and ends behind the block shape. See `docs/formats/b2nd.md`.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::wire::Reader;
 
 /// The name of the metalayer.
@@ -62,7 +62,7 @@ impl Meta {
     /// and the length, stays.
     pub(crate) fn reshaped(content: &[u8], shape: &[u64]) -> Result<Vec<u8>> {
         let mut content = content.to_vec();
-        let lengths = content.get_mut(4..).unwrap_or_default().chunks_exact_mut(9);
+        let lengths = content.must_get_mut(4..)?.chunks_exact_mut(9);
         for (place, side) in lengths.zip(shape) {
             let side = i64::try_from(*side).map_err(|_| Error::limit("an axis is too long"))?;
             if let Some((_, number)) = place.split_first_mut() {

@@ -32,6 +32,7 @@ use crate::frame::INDEX;
 use crate::store::FileReader;
 use crate::store::ReadAt;
 use crate::superfile;
+use crate::wire;
 
 /// How many bytes of the start are looked at.
 pub const START: usize = 64;
@@ -142,7 +143,7 @@ fn folder(has: impl Fn(&str) -> bool) -> Result<Detected> {
 pub fn store(store: &dyn ReadAt) -> Result<Detected> {
     let mut start = [0; START];
     let found = store.read_at(0, &mut start)?;
-    Ok(bytes(start.get(..found).unwrap_or_default(), store.len()?))
+    Ok(bytes(wire::filled(&start, found)?, store.len()?))
 }
 
 /// Tells what `len` bytes are that begin with `start`, of which [`START`] bytes are enough.

@@ -1,8 +1,12 @@
 //! The one error type of the library: a kind to match on, a place to look at, a sentence to read.
 
+mod must;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
+
+pub(crate) use must::{MustGet, OrBug};
 
 /// The result of everything that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -47,6 +51,9 @@ pub enum ErrorKind {
     /// The new state is in place, but whether it survives a power cut is unknown: the last sync
     /// failed. Every other error of a change means that nothing has happened.
     DurabilityUnknown,
+    /// This library has broken a rule of its own; nothing is wrong with the data or the call. The
+    /// message says where: please report it.
+    Bug,
 }
 
 /// Where an error was found.
@@ -134,6 +141,11 @@ impl Error {
         }
     }
 
+    /// Whether it says nothing of the data: a limit of the caller, or a bug of the library.
+    pub(crate) fn is_no_damage(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::LimitExceeded | ErrorKind::Bug)
+    }
+
     /// Whether something could not be made because there is one of that name already.
     pub(crate) fn is_about_existing(&self) -> bool {
         let source = self.0.source.as_ref().and_then(|source| source.downcast_ref::<io::Error>());
@@ -165,10 +177,13 @@ impl Error {
         self
     }
 
-    /// The same error as one of another kind: what is a wrong argument of a caller is damage in a file.
+    /// The same error as one of another kind: what is a wrong argument of a caller is damage in a file. A bug
+    /// stays one.
     #[must_use]
     pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
-        self.0.kind = kind;
+        if self.0.kind != ErrorKind::Bug {
+            self.0.kind = kind;
+        }
         self
     }
 

@@ -79,8 +79,11 @@ impl Executor {
         if let Some(pool) = &self.pool {
             return pool.for_each(states, items, work);
         }
-        if let Some(state) = states.first_mut() {
-            items.iter_mut().enumerate().for_each(|(index, item)| work(state, index, item));
+        match states.first_mut() {
+            Some(state) => {
+                items.iter_mut().enumerate().for_each(|(index, item)| work(state, index, item));
+            }
+            None => debug_assert!(items.is_empty(), "nobody works on these items"),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::array::{Array, Body, objects};
 use super::load::Access;
 use crate::carray::{pickle, read_object};
 use crate::dtype::{ByteOrder, DKind, Element};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::schunk::SuperChunk;
 use crate::wire::msgpack::Value;
 
@@ -124,7 +124,7 @@ impl Array {
         while left > 0 {
             let count = left.min(chunk_len);
             let bytes = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(row_size);
-            body.append(filled.get(..bytes).unwrap_or_default())?;
+            body.append(filled.must_get(..bytes)?)?;
             left -= count;
         }
         Ok(())

@@ -89,7 +89,7 @@ impl<W: Write> PackStream<W> {
                 self.write_tail()?;
             }
             let room = size - self.tail.len();
-            let (now, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
+            let (now, later) = bytes.split_at_checked(room).map_or((bytes, &[][..]), |parts| parts);
             self.tail.extend_from_slice(now);
             bytes = later;
         }

@@ -175,7 +175,7 @@ impl Array {
     /// The shape of a row; empty for single items.
     #[must_use]
     pub fn row_shape(&self) -> &[u64] {
-        self.shape().get(1..).unwrap_or_default()
+        self.shape().split_first().map_or(&[], |(_, row)| row)
     }
 
     /// The bytes of a row.

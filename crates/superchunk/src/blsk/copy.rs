@@ -10,7 +10,7 @@ use super::attributes::Attributes;
 use super::options::Options;
 use super::table::Table;
 use super::tree::{NAMELESS, Tree, new_storage};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::frame::Durability;
 use crate::store::Dir;
 #[cfg(any(unix, windows))]
@@ -40,7 +40,7 @@ impl Tree {
         done: &mut dyn FnMut(usize),
     ) -> Result<()> {
         let Storage { columns, shape, endianness, other, compression, .. } = &self.storage;
-        let row_shape = shape.get(1..).unwrap_or_default();
+        let row_shape = shape.must_get(1..)?;
         let storage = new_storage(columns.clone(), row_shape, options)?;
         let storage = Storage { endianness: *endianness, other: other.clone(), ..storage };
         let mut copy = Self::made(dir, name, storage, options)?;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::chunk::{Decoder, Encoder};
 use crate::container::{Entry, Layout};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::limits::Limits;
 use crate::nd::{Axis, Copy, Geometry, product, strides};
 use crate::options::CompressOptions;
@@ -57,21 +57,21 @@ impl Grid {
         if rows.is_empty() {
             return Ok(());
         }
-        let band = self.band_rows();
+        let band = self.band_rows()?;
         for number in rows.start / band..rows.end.div_ceil(band) {
             for chunk in self.chunks_of(number, &self.geometry) {
                 let (start, extent, cell) = self.cell(chunk)?;
                 let low = rows.start.max(number * band);
-                let high = rows.end.min(number * band + index(&extent, 0) as u64);
-                let place = self.place(&start, low - rows.start);
-                let from = to_usize(low - number * band) * index(&cell.strides, 0);
+                let high = rows.end.min(number * band + index(&extent, 0)? as u64);
+                let place = self.place(&start, low - rows.start)?;
+                let from = to_usize(low - number * band) * index(&cell.strides, 0)?;
                 let count = to_usize(high.saturating_sub(low));
                 self.copy(&extent, count, &cell.strides, &self.row_strides()).run(
                     &cell.bytes,
                     from,
                     dst,
                     place,
-                );
+                )?;
             }
         }
         Ok(())
@@ -79,13 +79,11 @@ impl Grid {
 
     /// Replaces rows from `start` on, appends those behind the last, and ends after `rows` rows.
     pub(super) fn write_rows(&mut self, start: u64, bytes: &[u8], rows: u64) -> Result<()> {
-        let old_rows = self.geometry.shape.first().copied().unwrap_or(0);
+        let old_rows = *self.geometry.shape.must_get(0)?;
         let mut shape = self.geometry.shape.clone();
-        if let Some(first) = shape.first_mut() {
-            *first = rows;
-        }
+        *shape.must_get_mut(0)? = rows;
         let new = self.geometry.reshaped(&shape)?;
-        let (band, count) = (self.band_rows(), (bytes.len() / self.row_len().max(1)) as u64);
+        let (band, count) = (self.band_rows()?, (bytes.len() / self.row_len()?.max(1)) as u64);
         // The band that is cut, or grows, or the first that gets new rows.
         let first = if rows < old_rows { rows } else { start } / band;
         let last = if rows < old_rows { rows } else { start + count }.div_ceil(band);
@@ -132,28 +130,28 @@ impl Grid {
         let len = product(&extent, new.item_size).unwrap_or(usize::MAX);
         self.limits.check_decoded(len)?;
         let mut cell = Cell { bytes: vec![0; len], strides: self.strides_of(&extent) };
-        let first = start.first().copied().unwrap_or(0);
-        let end = first + index(&extent, 0) as u64;
+        let first = *start.must_get(0)?;
+        let end = first + index(&extent, 0)? as u64;
         if chunk < self.entries.len() && !(rows.start <= first && end <= rows.end) {
             let (_, old_extent, old) = self.cell(chunk)?;
-            let count = index(&extent, 0).min(index(&old_extent, 0));
+            let count = index(&extent, 0)?.min(index(&old_extent, 0)?);
             self.copy(&extent, count, &old.strides, &cell.strides).run(
                 &old.bytes,
                 0,
                 &mut cell.bytes,
                 0,
-            );
+            )?;
         }
         let (low, high) = (rows.start.max(first), rows.end.min(end));
         if low < high {
-            let from = self.place(&start, low - rows.start);
-            let to = to_usize(low - first) * index(&cell.strides, 0);
+            let from = self.place(&start, low - rows.start)?;
+            let to = to_usize(low - first) * index(&cell.strides, 0)?;
             self.copy(&extent, to_usize(high - low), &self.row_strides(), &cell.strides).run(
                 bytes,
                 from,
                 &mut cell.bytes,
                 to,
-            );
+            )?;
         }
         let Some(compress) = &self.compress else { return Err(crate::container::read_only()) };
         Encoder::new(compress)?.compress(&cell.bytes)
@@ -217,12 +215,11 @@ impl Grid {
     }
 
     /// Where a chunk's columns begin in row `row` of the caller's rows.
-    fn place(&self, start: &[u64], row: u64) -> usize {
+    fn place(&self, start: &[u64], row: u64) -> Result<usize> {
         let strides = self.row_strides();
         let within = start.iter().zip(&strides).skip(1);
-        within.fold(to_usize(row) * index(&strides, 0), |at, (start, stride)| {
-            at + to_usize(*start) * stride
-        })
+        let first = to_usize(row) * index(&strides, 0)?;
+        Ok(within.fold(first, |at, (start, stride)| at + to_usize(*start) * stride))
     }
 
     /// A box of `rows` rows and the other sides of `extent`.
@@ -242,17 +239,17 @@ impl Grid {
         to_usize(band * count)..to_usize((band + 1) * count)
     }
 
-    fn band_rows(&self) -> u64 {
-        index(&self.geometry.chunks, 0).max(1) as u64
+    fn band_rows(&self) -> Result<u64> {
+        Ok(index(&self.geometry.chunks, 0)?.max(1) as u64)
     }
 
-    fn row_len(&self) -> usize {
+    fn row_len(&self) -> Result<usize> {
         index(&self.row_strides(), 0)
     }
 }
 
-fn index(values: &[usize], at: usize) -> usize {
-    values.get(at).copied().unwrap_or(0)
+fn index(values: &[usize], at: usize) -> Result<usize> {
+    values.must_get(at).copied()
 }
 
 /// Numbers that were checked to lie inside of a buffer.

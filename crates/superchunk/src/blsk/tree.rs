@@ -10,7 +10,7 @@ use super::grid::Grid;
 use super::options::Options;
 use crate::container::{ChunkSize, Contents, Params, Rules};
 use crate::dtype::{ByteOrder, DType};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::schunk::{OpenOptions, SuperChunk};
@@ -205,9 +205,7 @@ impl Tree {
         let (old, rows) = (self.rows(), self.rows().checked_add(count));
         let rows = rows.ok_or_else(|| Error::limit("more rows than can be counted"))?;
         let mut storage = self.storage.clone();
-        if let Some(first) = storage.shape.first_mut() {
-            *first = rows;
-        }
+        *storage.shape.must_get_mut(0)? = rows;
         storage.check()?;
         let truncated = parts.iter().enumerate();
         let truncated: Vec<_> = truncated.map(|(column, it)| self.truncated(column, it)).collect();
@@ -277,9 +275,7 @@ impl Tree {
                 Body::Grid(grid) => grid.write_rows(rows, &[], rows),
             })
         })?;
-        if let Some(first) = self.storage.shape.first_mut() {
-            *first = rows;
-        }
+        *self.storage.shape.must_get_mut(0)? = rows;
         Ok(())
     }
 
@@ -400,10 +396,10 @@ impl Body {
         let whole_rows = whole_rows.fold(true, |all, (side, chunk)| all && *side == *chunk as u64);
         if whole_rows && (storage.order == Order::C || storage.shape.len() == 1) {
             let row_len = storage.row_len(leaf);
-            let rows = storage.chunkshape.first().copied().unwrap_or(1);
+            let rows = *storage.chunkshape.must_get(0)?;
             let params = Params::from_options(&compress)?;
             let contents = Contents {
-                nbytes: storage.shape.first().copied().unwrap_or(0) * row_len as u64,
+                nbytes: storage.shape.must_get(0)? * row_len as u64,
                 entries: column.entries(),
                 rules: Rules { longer_last: true, ..Rules::blosc1() },
                 ..Contents::new(row_len, ChunkSize::Fixed(rows * row_len), params)

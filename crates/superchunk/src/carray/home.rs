@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::store::{Dir, ReadAt, WriteAt, last_sync};
 
 /// What a small file takes at most on the first read.
@@ -281,7 +281,7 @@ fn text_of(store: &dyn ReadAt, most: usize) -> Result<String> {
             Error::limit(format!("the file has {len} bytes, the limit is {most}"))
         })?;
         bytes.resize(len.max(found), 0);
-        let rest = bytes.get_mut(found..).unwrap_or_default();
+        let rest = bytes.must_get_mut(found..)?;
         found += store.read_at(FIRST_READ as u64, rest)?;
     }
     bytes.truncate(found);

@@ -24,6 +24,7 @@ use crate::container::{self, ChunkSize, Contents, Entry, Layout, Params, Rules};
 use crate::container::{append_suffix, check_suffix};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::ReadAt;
+use crate::wire;
 use loose::Loose;
 
 /// Slots from here on are chunks that wait for a commit.
@@ -162,7 +163,7 @@ impl Carray {
     fn waiting_slot(&mut self) -> Result<u64> {
         let writer = self.writer()?;
         let next = || writer.pending.last().map_or(0, |last| last + 1);
-        Ok(PENDING + writer.free.last().copied().unwrap_or_else(next))
+        Ok(PENDING + writer.free.last().map_or_else(next, |free| *free))
     }
 
     /// The slot of a new chunk of this number: its place, if nobody looks there yet.
@@ -319,7 +320,7 @@ impl Layout for Carray {
             if start == 0 {
                 let mut header = [0; HEADER_LEN];
                 let found = file.read_at(0, &mut header)?;
-                check_header(header.get(..found).unwrap_or_default())?;
+                check_header(wire::filled(&header, found)?)?;
             }
             file.read_at(start.saturating_add(HEADER_LEN as u64), dst)
         });

@@ -6,8 +6,9 @@ use super::home::{Home, as_damage};
 use super::sizes::Sizes;
 use super::storage::Storage;
 use crate::chunk::{Decoder, Header};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::limits::Limits;
+use crate::wire;
 
 /// The pickle of row `row`.
 pub(crate) fn read_object(home: &Home, row: u64, limits: &Limits) -> Result<Vec<u8>> {
@@ -44,9 +45,9 @@ fn read(home: &Home, name: &str, limits: &Limits) -> Result<Vec<u8>> {
     let file = home.data()?.open(name).map_err(as_damage)?;
     let mut start = [0; HEADER_LEN + 16];
     let found = file.read_at(0, &mut start)?;
-    let start = start.get(..found).unwrap_or_default();
+    let start = wire::filled(&start, found)?;
     check_header(start)?;
-    let header = Header::parse(start.get(HEADER_LEN..).unwrap_or_default())?;
+    let header = Header::parse(start.must_get(HEADER_LEN..)?)?;
     limits.check_decoded(header.len())?;
     let len = header.compressed_len();
     // The file has to be as long as the chunk says before memory is taken for it.

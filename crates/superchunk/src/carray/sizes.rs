@@ -91,10 +91,9 @@ pub(super) fn object(text: &str, file: &'static str) -> Result<Json> {
 /// A value as it is quoted in an error, not longer than a line.
 pub(super) fn told(json: &Json) -> String {
     let text = json.to_text(Style::Spaced);
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("`{}…`", text.get(..end).unwrap_or_default()),
-        None => format!("`{text}`"),
-    }
+    let start: String = text.chars().take(60).collect();
+    let more = if start.len() < text.len() { "…" } else { "" };
+    format!("`{start}{more}`")
 }
 
 fn corrupt(words: String) -> Error {

@@ -13,7 +13,7 @@ use super::stream::{self, Stream};
 use super::worker::Worker;
 use crate::block_shape::BlockShape;
 use crate::codecs::Method;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::filters::{Pipeline, Reference, Setting, scratch};
 use crate::registry::Registry;
 use crate::wire::Reader;
@@ -134,10 +134,10 @@ impl<'a> BlockReader<'a> {
         let mut buffer = std::mem::take(&mut worker.block);
         let decoded = scratch(&mut buffer, span.len());
         let block = &StoredBlock { far: false, stretches: None, ..*block };
-        let result = self.decode_span(worker, block, stream_len, span.clone(), needed, decoded);
-        if let Some(part) = decoded.get(part.start - span.start..part.end - span.start) {
-            dst.copy_from_slice(part);
-        }
+        let result = self
+            .decode_span(worker, block, stream_len, span.clone(), needed, decoded)
+            .and_then(|()| decoded.must_get(part.start - span.start..part.end - span.start))
+            .map(|part| dst.copy_from_slice(part));
         worker.block = buffer;
         result
     }
@@ -163,7 +163,7 @@ impl<'a> BlockReader<'a> {
         }
         if self.pipeline.only_planes() == Some(block.stream_count) {
             let items = span.start / block.stream_count..span.end / block.stream_count;
-            if self.decode_planes_at_once(worker, block, items.clone(), dst) {
+            if self.decode_planes_at_once(worker, block, items.clone(), dst)? {
                 return Ok(());
             }
             return self.decode_planes(worker, &mut reader, block, items, dst);
@@ -248,13 +248,13 @@ impl<'a> BlockReader<'a> {
                 Stream::Run(value) => match run {
                     Some((same, bytes)) if same == value => bytes,
                     _ => {
-                        part.get_mut(items.clone()).unwrap_or_default().fill(value);
+                        part.must_get_mut(items.clone())?.fill(value);
                         run.insert((value, part)).1
                     }
                 },
                 stream => {
                     let codec = &mut worker.codec;
-                    let room = part.get_mut(items.clone()).unwrap_or_default();
+                    let room = part.must_get_mut(items.clone())?;
                     let marks = marks.as_mut();
                     if !self.fetch(codec, (number, stream), marks, items.start, room) {
                         stream.decode_wanted(codec, &self.method, self.dict, part, &wanted)?;
@@ -262,10 +262,9 @@ impl<'a> BlockReader<'a> {
                     part
                 }
             };
-            *plane = whole.get(items.clone()).unwrap_or_default();
+            *plane = whole.must_get(items.clone())?;
         }
-        put_together(planes.get(..count).unwrap_or_default(), block, dst);
-        Ok(())
+        put_together(planes.must_get(..count)?, block, dst)
     }
 
     pub(super) fn undo_filters(
@@ -276,35 +275,41 @@ impl<'a> BlockReader<'a> {
         far: bool,
         dst: &mut [u8],
     ) -> Result<()> {
-        let filtered = filtered.get(..dst.len()).unwrap_or(filtered);
+        let filtered = filtered.must_get(..dst.len())?;
         self.pipeline.backward(reference, far, filtered, dst, (&mut worker.a, &mut worker.b))
     }
 }
 
 /// Items of a block from the planes of their bytes.
-pub(super) fn put_together(planes: &[&[u8]], block: &StoredBlock<'_>, dst: &mut [u8]) {
+pub(super) fn put_together(
+    planes: &[&[u8]],
+    block: &StoredBlock<'_>,
+    dst: &mut [u8],
+) -> Result<()> {
     match block.stretches {
         Some(stretches) if stretches.are_items(planes.len()) => {
-            put_together_in(stretches, planes, dst);
+            return put_together_in(stretches, planes, dst);
         }
         _ if block.far => shuffle::unshuffle_planes_far(planes, dst),
         _ => shuffle::unshuffle_planes(planes, dst),
     }
+    Ok(())
 }
 
 /// The same for stretches of whole items; what is between them stays as it is.
-fn put_together_in(stretches: Stretches, planes: &[&[u8]], dst: &mut [u8]) {
+fn put_together_in(stretches: Stretches, planes: &[&[u8]], dst: &mut [u8]) -> Result<()> {
     let Stretches { len, step } = stretches;
     let mut parts: [&[u8]; 256] = [&[]; 256];
     for start in (0..dst.len()).step_by(step.max(1)) {
         let end = dst.len().min(start.saturating_add(len));
         let items = start / planes.len().max(1)..end / planes.len().max(1);
         for (part, plane) in parts.iter_mut().zip(planes) {
-            *part = plane.get(items.clone()).unwrap_or_default();
+            *part = plane.must_get(items.clone())?;
         }
-        let parts = parts.get(..planes.len()).unwrap_or_default();
-        shuffle::unshuffle_planes(parts, dst.get_mut(start..end).unwrap_or_default());
+        let parts = parts.must_get(..planes.len())?;
+        shuffle::unshuffle_planes(parts, dst.must_get_mut(start..end)?);
     }
+    Ok(())
 }
 
 /// One block before it is stored.
@@ -391,9 +396,10 @@ impl BlockWriter<'_> {
                 let coded = scratch(coded, stream::longest_coded(plane.len()));
                 let len = compress(number, plane, coded, marks.marker())?;
                 let len = len.filter(|len| gains.are_worth(plane.len(), *len));
-                let Some(coded) = len.and_then(|len| coded.get(..len)) else { return Ok(false) };
+                let Some(len) = len else { return Ok(false) };
+                let coded = coded.must_get(..len)?;
                 out.extend_from_slice(coded);
-                marks.keep(number, coded, plane.len());
+                marks.keep(number, coded, plane.len())?;
                 Ok(true)
             })?;
             gains.add(if shorter { out.len() - start } else { plane.len() });
@@ -408,7 +414,7 @@ impl BlockWriter<'_> {
                 (true, _) => {}
             }
         }
-        marks.write(out);
+        marks.write(out)?;
         Ok(held == planes.len())
     }
 

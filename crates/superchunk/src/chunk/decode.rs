@@ -12,7 +12,7 @@ use super::targets::{Blocks, Target};
 use super::vl;
 use super::worker::{self, Output, Worker};
 use crate::block_shape::BlockShape;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::exec::Executor;
 use crate::limits::Limits;
 use crate::registry::Registry;
@@ -106,7 +106,7 @@ impl Decoder {
         let reader = self.block_reader(&header, dict)?;
         let bytes_of = |block| {
             let start = layout.block_start(block)?;
-            Ok((start, chunk.get(start..).unwrap_or_default()))
+            Ok((start, chunk.must_get(start..)?))
         };
         let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
         blocks.check_marks(worker::at_least(&mut self.workers, 1))
@@ -199,7 +199,7 @@ impl Decoder {
             .filter(|(block, _)| !skipped(*block))
             .map(|(block, dst)| Target::new(block, 0..geometry.block_range(block).len(), dst));
         if header.content == Content::Blocks {
-            return self.decode_targets(header, chunk, || targets.collect());
+            return self.decode_targets(header, chunk, || Ok(targets.collect()));
         }
         targets.into_iter().try_for_each(|target| {
             let start = geometry.block_range(target.block).start;
@@ -229,16 +229,16 @@ impl Decoder {
         &mut self,
         header: &Header,
         chunk: &[u8],
-        targets: impl FnOnce() -> Vec<Target<'d>>,
+        targets: impl FnOnce() -> Result<Vec<Target<'d>>>,
     ) -> Result<()> {
         let dict = dictionary(header, chunk)?;
         let layout = Layout::parse(header, chunk)?.with_dictionary(dict);
         let reader = self.block_reader(header, dict)?;
         let bytes_of = |block| {
             let start = layout.block_start(block)?;
-            Ok((start, chunk.get(start..).unwrap_or_default()))
+            Ok((start, chunk.must_get(start..)?))
         };
         let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
-        blocks.decode(&self.executor, &mut self.workers, targets(), self.output)
+        blocks.decode(&self.executor, &mut self.workers, targets()?, self.output)
     }
 }

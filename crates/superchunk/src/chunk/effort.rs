@@ -9,7 +9,7 @@
 use superchunk_kernels::{Marker, repetitions};
 
 use crate::codecs::{CodecState, Content, Light, Manner, Method, lighter};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 
 /// So many blocks at least share what is found out with the first of them.
 const GROUP: usize = 16;
@@ -145,7 +145,7 @@ impl Effort<'_> {
         let way = explored.and_then(|explored| explored.way);
         if let Some(way) = way.filter(|way| way.is_for(src)) {
             let room = dst.len().min(way.result + way.result / ALIKE + ROOM);
-            let dst = dst.get_mut(..room).unwrap_or_default();
+            let dst = dst.must_get_mut(..room)?;
             let lightly = codec.compress_lightly(way.light, src, dst, marker.as_deref_mut());
             if let Some(result) = lightly {
                 return Ok(Some(result));

@@ -14,7 +14,7 @@ use super::special;
 use super::tune::{self, Cut};
 use super::worker::{self, Worker};
 use crate::codecs::{CodecId, Manner, Method, Places};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::filters::{Pipeline, Reference, Setting, Slot, Slots};
 use crate::options::{ChunkFormat, CompressOptions};
 use crate::wire;
@@ -130,7 +130,7 @@ impl Encoder {
         let cut = tune::cut(&self.options, nbytes);
         let in_turn = cut.blocksize == blocksize
             && self.needs_no_whole(nbytes, cut)
-            && !self.may_be_special(bytes, cut, fill);
+            && !self.may_be_special(bytes, cut, fill)?;
         if in_turn {
             out.reserve(nbytes + self.header_len());
             let input = Input::in_turn(bytes, blocksize, fill);
@@ -143,7 +143,7 @@ impl Encoder {
             }
         }
         let blocks = bytes.chunks_mut(blocksize.max(1)).enumerate();
-        blocks.for_each(|(number, block)| fill(number, block));
+        blocks.into_iter().try_for_each(|(number, block)| fill(number, block))?;
         if in_turn {
             let made = self.append_stored(bytes, cut, out);
             return self.finish(made, &Original::Bytes(bytes), out, start);
@@ -164,11 +164,11 @@ impl Encoder {
     }
 
     /// Whether all bytes may be the same value: the first block, which is filled for that, tells.
-    fn may_be_special(&self, bytes: &mut [u8], cut: Cut, fill: &FillBlock<'_>) -> bool {
-        let Some(first) = bytes.get_mut(..cut.blocksize) else { return true };
-        fill(0, first);
+    fn may_be_special(&self, bytes: &mut [u8], cut: Cut, fill: &FillBlock<'_>) -> Result<bool> {
+        let Some(first) = bytes.get_mut(..cut.blocksize) else { return Ok(true) };
+        fill(0, first)?;
         let item_size = self.options.item_size;
-        !first.len().is_multiple_of(item_size) || special::is_one_value(item_size, first)
+        Ok(!first.len().is_multiple_of(item_size) || special::is_one_value(item_size, first))
     }
 
     /// A special chunk, where the format has them and no filter could make a difference.
@@ -264,7 +264,7 @@ impl Encoder {
         line.append_all(executor, workers, &mut self.spare, count, |worker, number, hold, out| {
             blocks.with(number, |block| match group_of(number, groups) {
                 Some((group, is_first)) => {
-                    let (filtered, explored) = exploration.of(group, streams);
+                    let (filtered, explored) = exploration.of(group, streams)?;
                     match is_first {
                         true => {
                             writer.encode_explored(worker, (block, filtered), explored, hold, out)
@@ -284,7 +284,7 @@ impl Encoder {
         if !self.pipeline.has_delta() || geometry.block_count() < 2 {
             return Ok(None);
         }
-        let mut first = src.get(geometry.block_range(0)).unwrap_or_default().to_vec();
+        let mut first = src.must_get(geometry.block_range(0))?.to_vec();
         if self.pipeline.is_lossy() || self.pipeline.has_user_step() {
             let Worker { streams, a, b, .. } = &mut Worker::default();
             self.pipeline.there_and_back(Reference::Itself, &mut first, (streams, a, b))?;
@@ -391,8 +391,6 @@ pub(super) fn stored_item_size(options: &CompressOptions) -> u8 {
 /// Overwrites a length or position field.
 pub(super) fn put_i32(out: &mut [u8], at: usize, value: usize) -> Result<()> {
     let stored = wire::stored(value)?.to_le_bytes();
-    if let Some(field) = out.get_mut(at..at + 4) {
-        field.copy_from_slice(&stored);
-    }
+    out.must_get_mut(at..at + 4)?.copy_from_slice(&stored);
     Ok(())
 }

@@ -21,7 +21,7 @@ use super::effort::{Effort, Explored, Tried, allowed_surplus};
 use super::stream::longest_coded;
 use super::worker::{Worker, at_least};
 use crate::codecs::CodecState;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, OrBug, Result};
 use crate::exec::Executor;
 use crate::filters::scratch;
 
@@ -46,7 +46,7 @@ struct Filtered {
 /// What becomes of one stream of a block.
 enum Task<'a> {
     Full(&'a mut Tried, Option<Error>),
-    Lighter(&'a mut Vec<Tried>),
+    Lighter(&'a mut Vec<Tried>, Option<Error>),
 }
 
 /// A stream that is explored.
@@ -81,12 +81,16 @@ impl Exploration {
         let full = at_least(&mut self.full, count);
         let lighter = at_least(&mut self.lighter, count);
         let tasks = full.iter_mut().map(|to| Task::Full(to, None));
-        let mut tasks: Vec<_> = tasks.chain(lighter.iter_mut().map(Task::Lighter)).collect();
-        let block_with =
-            |number| subjects.chunks(streams).nth(number / streams).unwrap_or_default();
+        let mut tasks: Vec<_> =
+            tasks.chain(lighter.iter_mut().map(|to| Task::Lighter(to, None))).collect();
+        let block_with = |number| {
+            let block = subjects.chunks(streams).nth(number / streams);
+            block.or_bug("every stream is one of an explored block")
+        };
         executor.for_each(workers, &mut tasks, |worker, number, task| {
             let number = number % count;
-            task.work(worker, &writer.effort, block_with(number), number % streams);
+            let block = block_with(number);
+            task.work(worker, &writer.effort, block, number % streams);
         });
         if let Some(error) = tasks.into_iter().find_map(Task::failed) {
             return Err(error);
@@ -94,17 +98,17 @@ impl Exploration {
         let explored = at_least(&mut self.explored, count).iter_mut();
         let trials = full.iter_mut().zip(lighter).zip(&subjects);
         for (number, (explored, ((full, lighter), subject))) in explored.zip(trials).enumerate() {
-            let most = most(block_with(number), subject).unwrap_or(0);
+            let most = most(block_with(number)?, subject).unwrap_or(0);
             explored.choose(subject.bytes, full, lighter, most);
         }
         Ok(())
     }
 
     /// Block `group`, behind the filters, and what was found out about its `streams` streams.
-    pub(super) fn of(&self, group: usize, streams: usize) -> (&[u8], &[Explored]) {
-        let filtered = self.blocks.get(group).map(|block| block.bytes.as_slice());
-        let explored = self.explored.get(group * streams..(group + 1) * streams);
-        (filtered.unwrap_or_default(), explored.unwrap_or_default())
+    pub(super) fn of(&self, group: usize, streams: usize) -> Result<(&[u8], &[Explored])> {
+        let filtered = self.blocks.must_get(group)?;
+        let explored = self.explored.must_get(group * streams..(group + 1) * streams)?;
+        Ok((&filtered.bytes, explored))
     }
 }
 
@@ -134,8 +138,7 @@ fn most(block: &[Subject<'_>], subject: &Subject<'_>) -> Option<usize> {
 impl Task<'_> {
     fn failed(self) -> Option<Error> {
         match self {
-            Task::Full(_, failed) => failed,
-            Task::Lighter(_) => None,
+            Task::Full(_, failed) | Task::Lighter(_, failed) => failed,
         }
     }
 
@@ -144,13 +147,13 @@ impl Task<'_> {
         &mut self,
         worker: &mut Worker,
         effort: &Effort<'_>,
-        block: &[Subject<'_>],
+        block: Result<&[Subject<'_>]>,
         number: usize,
     ) {
-        let Some(subject) = block.get(number) else { return };
+        let found = block.and_then(|block| Ok((block, block.must_get(number)?)));
         let Worker { codec, streams: spare, .. } = worker;
-        match self {
-            Task::Full(to, failed) => {
+        match (self, found) {
+            (Task::Full(to, failed), Ok((_, subject))) => {
                 to.len = None;
                 if !subject.is_run {
                     *failed = try_full(codec, effort, subject.bytes, to).err();
@@ -158,7 +161,10 @@ impl Task<'_> {
                     let _ = subject.full.set(to.len);
                 }
             }
-            Task::Lighter(ways) => try_lighter(codec, effort, (block, subject), spare, ways),
+            (Task::Lighter(ways, failed), Ok(found)) => {
+                *failed = try_lighter(codec, effort, found, spare, ways).err();
+            }
+            (Task::Full(_, failed) | Task::Lighter(_, failed), Err(error)) => *failed = Some(error),
         }
     }
 }
@@ -176,12 +182,12 @@ fn try_lighter(
     (block, subject): (&[Subject<'_>], &Subject<'_>),
     spare: &mut Vec<u8>,
     ways: &mut Vec<Tried>,
-) {
+) -> Result<()> {
     ways.iter_mut().for_each(|way| way.len = None);
     let lighter = effort.lighter(block.len());
     for (light, to) in lighter.iter().zip(at_least(ways, lighter.len())) {
         if subject.full.get() == Some(&None) {
-            return;
+            return Ok(());
         }
         // As much room for everyone: what comes out must not depend on what is known by then.
         let dst = scratch(spare, longest_coded(subject.bytes.len()));
@@ -192,9 +198,10 @@ fn try_lighter(
         }
         (to.len, to.light) = (Some(len), Some(*light));
         to.bytes.clear();
-        to.bytes.extend_from_slice(dst.get(..len).unwrap_or_default());
+        to.bytes.extend_from_slice(dst.must_get(..len)?);
         if most.is_some() {
-            return;
+            return Ok(());
         }
     }
+    Ok(())
 }

@@ -13,9 +13,9 @@ use std::ops::Range;
 use super::block::BlockReader;
 use super::layout::Layout;
 use super::lazy::{LazyChunk, too_few};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::filters::scratch;
-use crate::wire::Reader;
+use crate::wire::{self, Reader};
 
 /// Planes of fewer bytes are read as a whole.
 const LONG_PLANE: usize = 64 * 1024;
@@ -133,7 +133,7 @@ impl Fetched {
         if self.blocks.len() == self.count {
             self.blocks.push(Block::default());
         }
-        let Some(block) = self.blocks.get_mut(self.count) else { return Ok(()) };
+        let block = self.blocks.must_get_mut(self.count)?;
         block.number = number;
         block.read(lazy, few, source)?;
         self.count += 1;
@@ -142,10 +142,10 @@ impl Fetched {
 
     /// Where a block begins in the chunk, and its bytes.
     pub(super) fn get(&self, number: usize) -> Result<(usize, &[u8])> {
-        let blocks = self.blocks.get(..self.count).unwrap_or_default();
+        let blocks = self.blocks.must_get(..self.count)?;
         let found = blocks.binary_search_by_key(&number, |block| block.number);
         let block = found.ok().and_then(|at| blocks.get(at)).ok_or_else(too_few)?;
-        Ok((block.position, block.bytes.get(..block.len).unwrap_or_default()))
+        Ok((block.position, wire::filled(&block.bytes, block.len)?))
     }
 }
 

@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::block::Plain;
 use super::geometry::Geometry;
+use crate::error::{MustGet, Result};
 use crate::filters::Reference;
 
 /// Puts the bytes of a block, which is told by its number, into their place.
-pub(crate) type FillBlock<'a> = dyn Fn(usize, &mut [u8]) + Sync + 'a;
+pub(crate) type FillBlock<'a> = dyn Fn(usize, &mut [u8]) -> Result<()> + Sync + 'a;
 
 /// The bytes of a chunk.
 pub(super) enum Input<'a> {
@@ -47,17 +48,21 @@ impl<'a> Input<'a> {
 
 impl PlainBlocks<'_, '_> {
     /// Works with block `number`.
-    pub(super) fn with<T>(&self, number: usize, work: impl FnOnce(&Plain<'_>) -> T) -> T {
+    pub(super) fn with<T>(
+        &self,
+        number: usize,
+        work: impl FnOnce(&Plain<'_>) -> Result<T>,
+    ) -> Result<T> {
         match self.input {
             Input::Whole(bytes) => {
-                let block = bytes.get(self.geometry.block_range(number));
-                work(&self.plain(number, block.unwrap_or_default()))
+                let block = bytes.must_get(self.geometry.block_range(number))?;
+                work(&self.plain(number, block))
             }
             Input::InTurn(places, fill) => {
-                let Some(place) = places.get(number) else { return work(&self.plain(number, &[])) };
-                let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut place =
+                    places.must_get(number)?.lock().unwrap_or_else(PoisonError::into_inner);
                 if !std::mem::replace(&mut place.is_filled, true) {
-                    fill(number, place.bytes);
+                    fill(number, place.bytes)?;
                 }
                 work(&self.plain(number, place.bytes))
             }
@@ -105,6 +110,7 @@ mod tests {
         let fill = |number: usize, block: &mut [u8]| {
             let from = number * blocksize;
             block.copy_from_slice(&bytes[from..from + block.len()]);
+            Ok(())
         };
         let len = encoder.compress_filled_into(&mut filled, blocksize, &fill, &mut out).unwrap();
         let expected = encoder.compress(bytes).unwrap();

@@ -95,7 +95,7 @@ impl<'a> Layout<'a> {
     pub(super) fn block_extent(&self, block: usize) -> Result<Range<usize>> {
         let start = self.block_start(block)?;
         let next = self.in_order.partition_point(|other| *other <= start);
-        Ok(start..self.in_order.get(next).copied().unwrap_or(self.header.cbytes))
+        Ok(start..self.in_order.get(next).map_or(self.header.cbytes, |next| *next))
     }
 
     /// The number of streams in `block`, if its bytes need not be asked.

@@ -16,7 +16,7 @@ use super::header::{Content, Header};
 use super::items::destination;
 use super::layout::{Layout, bstarts_end, dictionary_len};
 use super::targets::{Blocks, Target};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::wire::{self, Reader};
 
 /// Where the blocks of a chunk are, without the blocks.
@@ -52,7 +52,7 @@ impl LazyChunk {
             Content::Stored => Vec::new(),
             _ => return Err(Error::invalid("a special chunk has no blocks to fetch later")),
         };
-        let prefix = prefix.get(..bstarts_end(&header)).unwrap_or_default().to_vec();
+        let prefix = prefix.must_get(..bstarts_end(&header))?.to_vec();
         Ok(Self { header, prefix, chunk_number, offset, block_lens })
     }
 
@@ -85,7 +85,7 @@ impl LazyChunk {
         });
         let block_lens = block_lens.collect::<Result<_>>()?;
         let header = Header { lazy: false, ..header };
-        let prefix = prefix.get(..bstarts_end(&header)).unwrap_or_default().to_vec();
+        let prefix = prefix.must_get(..bstarts_end(&header))?.to_vec();
         Ok(Self { header, prefix, chunk_number, offset, block_lens })
     }
 
@@ -97,7 +97,7 @@ impl LazyChunk {
         }
         let mut out = Vec::new();
         Header { lazy: true, ..self.header.clone() }.write(&mut out)?;
-        out.extend_from_slice(self.prefix.get(self.header.header_len()..).unwrap_or_default());
+        out.extend_from_slice(self.prefix.must_get(self.header.header_len()..)?);
         // A stored chunk has no starts; the place for them is kept.
         out.resize(self.header.header_len() + 4 * count, 0);
         out.extend(self.chunk_number.to_le_bytes());
@@ -141,7 +141,7 @@ impl LazyChunk {
             return Ok(start + self.header.header_len()..end + self.header.header_len());
         }
         let start = Layout::parse(&self.header, &self.prefix)?.block_start(block)?;
-        let len = self.block_lens.get(block).copied().unwrap_or(0);
+        let len = *self.block_lens.must_get(block)?;
         Ok(start..start.saturating_add(len).min(self.header.cbytes))
     }
 
@@ -220,7 +220,7 @@ impl Decoder {
         let reader = self.block_reader(header, &dict)?;
         fetched.read(lazy, (&reader, &layout), std::iter::once(range.clone()), source)?;
         let bytes_of = |block: usize| fetched.get(block);
-        let targets = Target::cover(header.geometry(), &range, dst);
+        let targets = Target::cover(header.geometry(), &range, dst)?;
         Blocks { layout: &layout, reader: &reader, bytes_of }.decode(
             &self.executor,
             &mut self.workers,
@@ -238,7 +238,7 @@ pub(super) fn fetch_dictionary(header: &Header, source: &mut dyn ChunkBytes) -> 
     }
     let start = bstarts_end(header);
     let found = source.fetch(start..start + 4, &mut bytes)?;
-    let dsize = Reader::new("chunk", bytes.get(..found).unwrap_or_default()).i32("dsize")?;
+    let dsize = Reader::new("chunk", wire::filled(&bytes, found)?).i32("dsize")?;
     let len = dictionary_len(dsize, start)?;
     let found = source.fetch(start + 4..start + 4 + len, &mut bytes)?;
     bytes.truncate(found);

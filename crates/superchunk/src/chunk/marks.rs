@@ -21,6 +21,7 @@ use superchunk_kernels::{Mark, Marker, inflate};
 use twox_hash::XxHash3_64;
 
 use crate::codecs::Places;
+use crate::error::{MustGet, Result};
 
 /// What marks are apart in a stream, as a power of two; twice as far in long ones, and where bytes are dear.
 const EXPONENT: u8 = 10;
@@ -84,20 +85,19 @@ impl MarkWriter {
     }
 
     /// Keeps the marks of stream `number`, which decodes to `len` bytes, if they are of use.
-    pub(super) fn keep(&mut self, number: usize, stream: &[u8], len: usize) {
-        let Some(marked) = self.marked else { return };
+    pub(super) fn keep(&mut self, number: usize, stream: &[u8], len: usize) -> Result<()> {
+        let Some(marked) = self.marked else { return Ok(()) };
         let is_noted = marked.places == Places::Bytes || !self.marker.inner().is_empty();
         let is_marked =
             is_noted || self.reads_streams && self.inflate.mark(stream, &mut self.marker).is_some();
         if !is_marked || self.marker.inner().len() > usize::from(u8::MAX) {
-            return;
+            return Ok(());
         }
         if !self.marker.marks().is_empty() && self.are_worth(marked, stream.len(), len) {
             self.add(marked.places, stream.len());
-            if let Some(flags) = self.flags.get_mut(number / 8) {
-                *flags |= 1 << (number % 8);
-            }
+            *self.flags.must_get_mut(number / 8)? |= 1 << (number % 8);
         }
+        Ok(())
     }
 
     /// Whether a byte is found sooner by marks than by decoding the stream up to it, half of it in the mean.
@@ -132,16 +132,17 @@ impl MarkWriter {
     }
 
     /// Appends the marks to the streams of the block, if there are any.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<()> {
         if self.sections.is_empty() {
-            return;
+            return Ok(());
         }
         let begin = out.len();
         out.extend_from_slice(&self.flags);
         out.extend_from_slice(&self.sections);
         out.push(self.exponent);
-        let check = check_of(out.get(begin..).unwrap_or_default());
+        let check = check_of(out.must_get(begin..)?);
         out.extend(check);
+        Ok(())
     }
 }
 

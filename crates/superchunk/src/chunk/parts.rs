@@ -14,7 +14,7 @@ use super::lazy::{LazyChunk, fetch_dictionary, too_few};
 use super::special;
 use super::targets::{Blocks, Target};
 use super::worker::{self, Output, Worker};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::exec::Executor;
 use crate::filters::scratch;
 
@@ -39,7 +39,7 @@ pub(crate) trait Parts {
     }
 
     /// Takes the bytes of some parts, one behind the other.
-    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]);
+    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) -> Result<()>;
 }
 
 impl Decoder {
@@ -54,7 +54,7 @@ impl Decoder {
                 let layout = Layout::parse(&header, chunk)?.with_dictionary(dict);
                 let bytes_of = |block| {
                     let start = layout.block_start(block)?;
-                    Ok((start, chunk.get(start..).unwrap_or_default()))
+                    Ok((start, chunk.must_get(start..)?))
                 };
                 let reader = self.block_reader(&header, dict)?;
                 let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
@@ -126,13 +126,10 @@ impl Decoder {
         worker::at_least(&mut self.workers, 1);
         let (workers, geometry) = (&mut self.workers, header.geometry());
         each(&mut self.parts, header.nbytes, parts, |range, stretches, dst| {
-            let targets = Target::cover(geometry, &range, dst);
+            let targets = Target::cover(geometry, &range, dst)?;
             let targets =
                 targets.into_iter().map(|target| target.in_stretches(stretches)).collect();
-            match workers.first_mut() {
-                Some(worker) => blocks.decode_here(worker, targets, &first),
-                None => Ok(()),
-            }
+            blocks.decode_here(workers.must_get_mut(0)?, targets, &first)
         })
     }
 }
@@ -167,11 +164,11 @@ pub(crate) fn each(
         let last = number + parts.together(number).max(1);
         while let Some(range) = checked_range(parts, number, nbytes)?.filter(|_| number < last) {
             let end = len + range.len();
-            let dst = scratch(buffer, end).get_mut(len..).unwrap_or_default();
+            let dst = scratch(buffer, end).must_get_mut(len..)?;
             fill(range, parts.stretches(number), dst)?;
             (number, len) = (number + 1, end);
         }
-        parts.take(first..number, scratch(buffer, len));
+        parts.take(first..number, scratch(buffer, len))?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::block::{BlockReader, StoredBlock};
 use super::stream::Stream;
 use super::worker::Worker;
 use crate::codecs::CodecState;
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::filters::scratch;
 use crate::wire::Reader;
 
@@ -42,9 +42,8 @@ impl BlockReader<'_> {
         self.gather((codec, streams), block, &wanted, gathered)?;
         let decoded = scratch(buffer, plain.len());
         rows.undo(gathered, decoded)?;
-        if let Some(piece) = decoded.get(part.start - plain.start..part.end - plain.start) {
-            dst.copy_from_slice(piece);
-        }
+        let piece = decoded.must_get(part.start - plain.start..part.end - plain.start)?;
+        dst.copy_from_slice(piece);
         Ok(true)
     }
 
@@ -75,9 +74,7 @@ impl BlockReader<'_> {
                 plain
             }
         };
-        if let Some(piece) = plain.get(part.clone()) {
-            dst.copy_from_slice(piece);
-        }
+        dst.copy_from_slice(plain.must_get(part.clone())?);
         Ok(())
     }
 

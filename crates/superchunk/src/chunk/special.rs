@@ -8,7 +8,7 @@ use super::header::{BLOSC1_LEN, BLOSC2_LEN, Content, Header, VERSION_BLOSC1, VER
 use super::tune;
 use super::worker::{self, Output};
 use crate::codecs::CodecId;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::exec::Executor;
 use crate::filters::Slots;
 use crate::options::CompressOptions;
@@ -123,7 +123,7 @@ pub(super) fn fill(
     output: Output,
     dst: &mut [u8],
 ) -> Result<()> {
-    let payload = chunk.get(header.header_len()..).unwrap_or_default();
+    let payload = chunk.must_get(header.header_len()..)?;
     let far = output.is_far(header.nbytes) && dst.len() >= FILL_PIECE;
     match header.content {
         Content::Stored => match payload.get(range) {
@@ -136,7 +136,7 @@ pub(super) fn fill(
         Content::Nans if header.typesize == 4 => repeat(&NAN_F32, range.start, far, dst),
         Content::Nans => repeat(&NAN_F64, range.start, far, dst),
         Content::Value { width } => {
-            repeat(payload.get(..width).unwrap_or_default(), range.start, far, dst);
+            repeat(payload.must_get(..width)?, range.start, far, dst);
         }
         _ if far => repeat(&[0], 0, far, dst),
         _ => dst.fill(0),

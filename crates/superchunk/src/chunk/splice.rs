@@ -16,7 +16,7 @@ use super::header::{Content, Header};
 use super::input::{Input, PlainBlocks};
 use super::layout::Layout;
 use super::{tune, worker};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 
 impl Encoder {
     /// Whether blocks of a chunk with this header can be replaced by new ones of this encoder.
@@ -48,7 +48,7 @@ impl Encoder {
         let input = Input::Whole(src);
         let geometry = header.geometry();
         let blocks = PlainBlocks { input: &input, geometry, streams, first: None };
-        let [worker, ..] = worker::at_least(&mut self.workers, 1) else { return Ok(false) };
+        let worker = worker::at_least(&mut self.workers, 1).must_get_mut(0)?;
         let start = out.len();
         header.write(out)?;
         let bstarts = out.len();
@@ -59,7 +59,7 @@ impl Encoder {
             if changed.get(block) == Some(&true) {
                 blocks.with(block, |block| writer.encode(worker, block, &[], false, out))?;
             } else {
-                out.extend_from_slice(old.get(layout.block_extent(block)?).unwrap_or_default());
+                out.extend_from_slice(old.must_get(layout.block_extent(block)?)?);
             }
             if out.len() - start >= src.len() + header.header_len() {
                 return Ok(false);

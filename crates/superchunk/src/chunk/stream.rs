@@ -13,7 +13,7 @@ use superchunk_kernels::{Wanted, runs};
 
 use super::worker;
 use crate::codecs::{CodecState, Method};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::wire::{self, Reader};
 
 /// A stream as stored.
@@ -70,11 +70,9 @@ impl<'a> Stream<'a> {
         let head = dst.len().min(wanted.end());
         match self {
             Self::Raw(bytes) => {
-                for (to, from) in dst.get_mut(..head).into_iter().zip(bytes.get(..head)) {
-                    to.copy_from_slice(from);
-                }
+                dst.must_get_mut(..head)?.copy_from_slice(bytes.must_get(..head)?);
             }
-            Self::Run(value) => dst.get_mut(..head).unwrap_or_default().fill(value),
+            Self::Run(value) => dst.must_get_mut(..head)?.fill(value),
             Self::Coded(bytes, position) => {
                 codec
                     .decompress_wanted(method, dict, bytes, dst, wanted)
@@ -111,9 +109,7 @@ pub(super) fn write_short(
         return Ok(false);
     }
     let csize = wire::stored(out.len() - position - 4)?.to_le_bytes();
-    if let Some(field) = out.get_mut(position..position + 4) {
-        field.copy_from_slice(&csize);
-    }
+    out.must_get_mut(position..position + 4)?.copy_from_slice(&csize);
     Ok(true)
 }
 

@@ -6,7 +6,7 @@ use super::block::{BlockReader, StoredBlock, Stretches};
 use super::geometry::Geometry;
 use super::layout::Layout;
 use super::worker::{self, Output, Worker};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::exec::Executor;
 use crate::filters::Reference;
 
@@ -38,17 +38,16 @@ impl<'d> Target<'d> {
         geometry: Geometry,
         range: &Range<usize>,
         mut dst: &'d mut [u8],
-    ) -> Vec<Self> {
+    ) -> Result<Vec<Self>> {
         let mut targets = Vec::new();
         for block in geometry.blocks_of(range) {
             let all = geometry.block_range(block);
             let part = range.start.max(all.start) - all.start..range.end.min(all.end) - all.start;
-            let (head, tail) =
-                std::mem::take(&mut dst).split_at_mut_checked(part.len()).unwrap_or_default();
+            let (head, tail) = std::mem::take(&mut dst).must_split_at_mut(part.len())?;
             targets.push(Self::new(block, part, head));
             dst = tail;
         }
-        targets
+        Ok(targets)
     }
 }
 
@@ -112,7 +111,7 @@ where
 
     /// Makes sure that the marks of all blocks are true.
     pub(super) fn check_marks(&self, workers: &mut [Worker]) -> Result<()> {
-        let Some(worker) = workers.first_mut() else { return Ok(()) };
+        let worker = workers.must_get_mut(0)?;
         (0..self.layout.geometry().block_count()).try_for_each(|number| {
             let (position, block) = self.stored(number, Reference::Itself, false)?;
             let checked = self.reader.check_marks(&mut worker.codec, &block);

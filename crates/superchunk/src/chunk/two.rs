@@ -11,7 +11,7 @@ use super::block::{BlockReader, StoredBlock, put_together};
 use super::stream::Stream;
 use super::worker::Worker;
 use crate::codecs::CodecState;
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::filters::scratch;
 use crate::wire::Reader;
 
@@ -44,7 +44,8 @@ impl BlockReader<'_> {
                 break;
             }
             if is_gathered {
-                gather(streams, decoded, 0..decoded.len() / streams.len(), block, dst);
+                let items = 0..decoded.len() / streams.len();
+                is_done = gather(streams, decoded, items, block, dst).is_ok();
             } else {
                 let undone = self.undo_filters(worker, decoded, block.reference, block.far, dst);
                 is_done = undone.is_ok();
@@ -61,17 +62,17 @@ impl BlockReader<'_> {
         block: &StoredBlock<'_>,
         items: Range<usize>,
         dst: &mut [u8],
-    ) -> bool {
+    ) -> Result<bool> {
         if self.marks_of(block, items.len()).is_some() {
-            return false;
+            return Ok(false);
         }
         let Worker { codec, streams: buffer, .. } = worker;
         let decoded = scratch(buffer, block.len);
         let streams = self.decode_at_once(codec, block, items.end, decoded);
         if let Some(streams) = &streams {
-            gather(streams, decoded, items, block, dst);
+            gather(streams, decoded, items, block, dst)?;
         }
-        streams.is_some()
+        Ok(streams.is_some())
     }
 
     /// Decodes at least the first `needed` bytes of every stream of a block, but for those that are raw, to its place in
@@ -150,15 +151,15 @@ fn gather(
     items: Range<usize>,
     block: &StoredBlock<'_>,
     dst: &mut [u8],
-) {
+) -> Result<()> {
     let parts = decoded.chunks_exact((decoded.len() / streams.len().max(1)).max(1));
     let planes = streams.iter().zip(parts).map(|(stream, part)| match *stream {
         Stream::Raw(bytes) => bytes,
         _ => part,
     });
     let planes: Vec<&[u8]> =
-        planes.map(|plane| plane.get(items.clone()).unwrap_or_default()).collect();
-    put_together(&planes, block, dst);
+        planes.map(|plane| plane.must_get(items.clone())).collect::<Result<_>>()?;
+    put_together(&planes, block, dst)
 }
 
 #[cfg(feature = "zlib")]

@@ -8,7 +8,7 @@ use super::encode::put_i32;
 use super::header::{Content, Header};
 use super::layout::{Layout, bstarts_end};
 use super::targets::Blocks;
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 
 /// Where the length of a chunk stands in its header.
 const CBYTES: usize = 12;
@@ -40,10 +40,10 @@ fn unmarked(chunk: &[u8]) -> Result<Option<Vec<u8>>> {
     let reader = Decoder::new().block_reader(&header, &[])?;
     let bytes_of = |block| {
         let start = layout.block_start(block)?;
-        Ok((start, whole.get(start..).unwrap_or_default()))
+        Ok((start, whole.must_get(start..)?))
     };
     let blocks = Blocks { layout: &layout, reader: &reader, bytes_of };
-    let mut out = whole.get(..bstarts_end(&header)).unwrap_or_default().to_vec();
+    let mut out = whole.must_get(..bstarts_end(&header))?.to_vec();
     let mut has_marks = false;
     for number in 0..header.block_count() {
         let extent = layout.block_extent(number)?;

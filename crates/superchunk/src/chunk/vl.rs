@@ -23,7 +23,7 @@ use super::line::Line;
 use super::stream::Stream;
 use super::tune::Cut;
 use super::worker::{self, Worker};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::filters::{Reference, scratch};
 use crate::options::ChunkFormat;
 use crate::wire::{self, Reader};
@@ -89,7 +89,7 @@ impl Encoder {
             &mut self.spare,
             blocks.len(),
             |worker, index, _, out| {
-                let block = blocks.get(index).copied().unwrap_or_default();
+                let block = blocks.must_get(index)?;
                 writer.encode_vl(worker, block, out).map(|()| false)
             },
         )?;
@@ -159,7 +159,7 @@ impl Decoder {
         self.limits.check_decoded(block.len)?;
         let mut out = vec![0; block.len];
         let reader = self.block_reader(header, dict)?;
-        let [worker, ..] = worker::at_least(&mut self.workers, 1) else { return Ok(out) };
+        let worker = worker::at_least(&mut self.workers, 1).must_get_mut(0)?;
         block.decode(&reader, worker, &mut out)?;
         Ok(out)
     }
@@ -198,8 +198,7 @@ pub(super) fn decode_all(
     let mut rest = dst;
     let mut jobs = Vec::with_capacity(blocks.len());
     for (index, block) in blocks.into_iter().enumerate() {
-        let (part, tail) =
-            std::mem::take(&mut rest).split_at_mut_checked(block.len).unwrap_or_default();
+        let (part, tail) = std::mem::take(&mut rest).must_split_at_mut(block.len)?;
         if !skipped(index) {
             jobs.push((block, part, Ok(())));
         }
@@ -223,7 +222,7 @@ pub(super) fn decode_range(
 ) -> Result<()> {
     let dict = dictionary(header, chunk)?;
     let reader = decoder.block_reader(header, dict)?;
-    let [worker, ..] = worker::at_least(&mut decoder.workers, 1) else { return Ok(()) };
+    let worker = worker::at_least(&mut decoder.workers, 1).must_get_mut(0)?;
     let mut block_start = 0;
     let mut rest = dst;
     for block in parse_all(header, chunk)? {
@@ -233,8 +232,7 @@ pub(super) fn decode_range(
             decoder.limits.check_decoded(block.len)?;
             let mut whole = vec![0; block.len];
             block.decode(&reader, worker, &mut whole)?;
-            let (part, tail) =
-                std::mem::take(&mut rest).split_at_mut_checked(end - start).unwrap_or_default();
+            let (part, tail) = std::mem::take(&mut rest).must_split_at_mut(end - start)?;
             for (to, from) in part.iter_mut().zip(whole.iter().skip(start - block_start)) {
                 *to = *from;
             }

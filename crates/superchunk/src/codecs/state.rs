@@ -93,7 +93,16 @@ impl CodecState {
                 Some(plane) => ndlz::compress(*cell, *plane, src, dst),
                 None => return Err(Error::invalid("NDLZ needs the shape of a 2-D block")),
             },
-            Method::User { codec, meta } => codec.compress(*meta, src, dst)?,
+            Method::User { codec, meta } => {
+                let room = dst.len();
+                let len = codec.compress(*meta, src, dst)?;
+                if len.is_some_and(|len| len > room) {
+                    let words =
+                        format!("the registered codec says {len:?} bytes, the room is {room}");
+                    return Err(Error::invalid(words));
+                }
+                len
+            }
         })
     }
 

@@ -53,7 +53,8 @@ pub(crate) fn pick_dictionary_content(
     let mut room = capacity;
     let mut kept = Vec::new();
     for segment in picked {
-        let bytes = segment.bytes.get(..segment.bytes.len().min(room)).unwrap_or_default();
+        let fitting = segment.bytes.split_at_checked(room);
+        let bytes = fitting.map_or(segment.bytes, |(fitting, _)| fitting);
         room -= bytes.len();
         kept.push(bytes);
     }
@@ -200,7 +201,7 @@ fn best_window<'a>(samples: &[&'a [u8]], words: &mut WordTable) -> Option<Segmen
             gain += words.enter(word);
             let Some(start) = (at + 1).checked_sub(in_window) else { continue };
             if best.as_ref().is_none_or(|best| gain > best.gain) {
-                let bytes = sample.get(start..start + length).unwrap_or_default();
+                let bytes = sample.get(start..start + length)?;
                 best = Some(Segment { bytes, gain });
             }
             gain = gain.saturating_sub(leaving.next().map_or(0, |word| words.leave(word)));

@@ -1,7 +1,7 @@
 //! Chunks on the heap: a container that is not stored anywhere.
 
 use super::{Contents, Integrity, Layout};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// Chunks by number; a released number is used again.
 #[derive(Debug, Default)]
@@ -21,8 +21,7 @@ impl Layout for Heap {
     fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize> {
         let chunk = self.chunk(slot)?;
         let start = usize::try_from(start).unwrap_or(usize::MAX);
-        let rest = chunk.get(start..).unwrap_or_default();
-        let (dst, rest) = (dst.iter_mut(), rest.iter());
+        let (dst, rest) = (dst.iter_mut(), chunk.iter().skip(start));
         Ok(dst.zip(rest).map(|(to, from)| *to = *from).count())
     }
 
@@ -43,9 +42,7 @@ impl Layout for Heap {
                 self.chunks.len() - 1
             }
         };
-        if let Some(place) = self.chunks.get_mut(slot) {
-            *place = kept;
-        }
+        *self.chunks.must_get_mut(slot)? = kept;
         Ok(slot as u64)
     }
 

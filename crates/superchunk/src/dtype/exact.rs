@@ -1,7 +1,9 @@
 //! Items for other programs: texts as they are stored, and JSON by one rule.
 
+use super::value::rest_from;
 use super::{DKind, DType};
 use crate::error::{Error, Result};
+use crate::wire;
 use crate::wire::msgpack::Value;
 
 impl DType {
@@ -49,7 +51,7 @@ impl DType {
 
     /// The text of an item, without the zeros behind it, or its bytes if they are none.
     pub(super) fn text(&self, item: &[u8]) -> std::result::Result<String, Vec<u8>> {
-        let item = item.get(..self.item_size).unwrap_or(item);
+        let item = wire::at_most(item, self.item_size);
         let end = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         match self.kind {
             DKind::Unicode => {
@@ -59,7 +61,7 @@ impl DType {
                 let text = letters.collect::<Option<String>>().ok_or_else(|| item.to_vec())?;
                 Ok(text.trim_end_matches('\0').to_owned())
             }
-            _ => String::from_utf8(item.get(..end).unwrap_or_default().to_vec())
+            _ => String::from_utf8(item.iter().take(end).copied().collect())
                 .map_err(|error| error.into_bytes()),
         }
     }
@@ -84,7 +86,7 @@ impl DType {
             DKind::Void => json(Value::Bin(item.to_vec())),
             DKind::Struct => {
                 let fields = self.fields.iter().map(|field| {
-                    let bytes = item.get(field.offset..).unwrap_or_default();
+                    let bytes = rest_from(item, field.offset);
                     let value = field.dtype.to_json(bytes, &field.shape);
                     format!("{}: {value}", json(field.name.as_str().into()))
                 });
@@ -105,11 +107,10 @@ fn json_float(text: String) -> String {
 /// Items in nested lists.
 fn nested(bytes: &[u8], shape: &[usize], item: usize, text: &dyn Fn(&[u8]) -> String) -> String {
     let Some((side, inner)) = shape.split_first() else {
-        return text(bytes.get(..item).unwrap_or(bytes));
+        return text(wire::at_most(bytes, item));
     };
     let len = inner.iter().fold(item, |len, side| len.saturating_mul(*side));
-    let parts = (0..*side).map(|part| {
-        nested(bytes.get(part.saturating_mul(len)..).unwrap_or_default(), inner, item, text)
-    });
+    let parts = (0..*side)
+        .map(|part| nested(rest_from(bytes, part.saturating_mul(len)), inner, item, text));
     format!("[{}]", parts.collect::<Vec<_>>().join(", "))
 }

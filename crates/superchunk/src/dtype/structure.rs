@@ -2,7 +2,7 @@
 
 use super::literal::Literal;
 use super::{ByteOrder, DKind, DType, Field, MAX_DEPTH, MAX_ITEM};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// A format before it has a place: an item type and the shape of an array of them.
 type Format = (DType, Vec<usize>);
@@ -65,7 +65,7 @@ impl Layout {
             self.fields.into_iter().enumerate()
         {
             let offset = match &self.offsets {
-                Some(offsets) => offsets.get(number).copied().unwrap_or(0),
+                Some(offsets) => *offsets.must_get(number)?,
                 None if self.aligned => end.next_multiple_of(item.alignment()),
                 None => end,
             };

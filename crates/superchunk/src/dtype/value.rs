@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use super::{ByteOrder, DKind, DType, Field};
+use crate::wire;
 
 impl DType {
     /// One item as text: numbers in full, moments as ISO 8601, text as it is, structures in
     /// parentheses. Too few bytes read as if zeros followed.
     #[must_use]
     pub fn format_item(&self, bytes: &[u8]) -> String {
-        let mut item = bytes.get(..self.item_size).unwrap_or(bytes).to_vec();
+        let mut item = wire::at_most(bytes, self.item_size).to_vec();
         item.resize(self.item_size, 0);
         match self.kind {
             DKind::Bool => if item == [0] { "False" } else { "True" }.to_owned(),
@@ -48,8 +49,8 @@ impl DType {
     /// The texts of the two parts of a complex number.
     pub(super) fn complex_parts(&self, item: &[u8]) -> (String, String) {
         let half = self.item_size / 2;
-        let (real, imaginary) = item.split_at_checked(half).unwrap_or_default();
-        (float(self.number(real), half), float(self.number(imaginary), half))
+        let part = |bytes: &[u8]| float(self.number(bytes), half);
+        (part(wire::at_most(item, half)), part(rest_from(item, half)))
     }
 
     /// Up to 16 bytes as an integer.
@@ -78,18 +79,21 @@ impl DType {
 
 impl Field {
     fn format(&self, item: &[u8]) -> String {
-        let bytes = item.get(self.offset..).unwrap_or_default();
-        self.format_array(bytes, &self.shape)
+        self.format_array(rest_from(item, self.offset), &self.shape)
     }
 
     fn format_array(&self, bytes: &[u8], shape: &[usize]) -> String {
         let Some((side, inner)) = shape.split_first() else { return self.dtype.format_item(bytes) };
         let len = inner.iter().fold(self.dtype.item_size, |len, side| len.saturating_mul(*side));
-        let parts = (0..*side).map(|part| {
-            self.format_array(bytes.get(part.saturating_mul(len)..).unwrap_or_default(), inner)
-        });
+        let parts = (0..*side)
+            .map(|part| self.format_array(rest_from(bytes, part.saturating_mul(len)), inner));
         format!("[{}]", parts.collect::<Vec<_>>().join(", "))
     }
+}
+
+/// The bytes of an item from `at` on. Items that are too short read as if zeros followed.
+pub(super) fn rest_from(item: &[u8], at: usize) -> &[u8] {
+    item.get(at..).unwrap_or_default()
 }
 
 /// The two's complement of `size` bytes.

@@ -127,7 +127,7 @@ impl Cells {
             loop {
                 let item = self.item_at(origin, &index);
                 visit(item * self.item_size, row_items * self.item_size)?;
-                if !advance(&mut index, |d| outer.get(d).copied().unwrap_or(0)) {
+                if !advance(&mut index, outer) {
                     return Some(());
                 }
             }
@@ -146,7 +146,7 @@ impl Cells {
                 sized().zip(&origin).map(|((dim, side), at)| (*side).min(dim - at)).collect();
             visit(&origin, &extent)
                 .ok_or_else(|| Error::corrupt("a cell lies outside of its block"))?;
-            if !advance(&mut cell, |d| grid.get(d).copied().unwrap_or(0)) {
+            if !advance(&mut cell, &grid) {
                 return Ok(());
             }
         }
@@ -160,11 +160,11 @@ impl Cells {
     }
 }
 
-/// Counts up an index whose dimension `d` runs to `bound(d)`; false when it wrapped to the start.
-fn advance(index: &mut [usize], bound: impl Fn(usize) -> usize) -> bool {
-    for (d, at) in index.iter_mut().enumerate().rev() {
+/// Counts up an index whose dimensions run to `bounds`; false when it wrapped to the start.
+fn advance(index: &mut [usize], bounds: &[usize]) -> bool {
+    for (at, bound) in index.iter_mut().zip(bounds).rev() {
         *at += 1;
-        if *at < bound(d) {
+        if *at < *bound {
             return true;
         }
         *at = 0;

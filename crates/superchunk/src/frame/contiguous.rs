@@ -18,7 +18,7 @@ use super::writer::{Writer, changed_range};
 use super::{Kind, holes, index};
 use crate::container::{self, Contents, Entry, Integrity, Layout};
 use crate::container::{SUFFIX, append_suffix, compare_hash, stated_hash};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::store::{Home, ReadAt, WriteAt, last_sync};
 
 /// What a disk writes in one piece: a header change inside of it cannot be torn.
@@ -322,7 +322,7 @@ impl Layout for Contiguous {
         let len = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
         let guard = self.lock.shared_unchanged()?;
         let position = self.header.header_len + slot + start;
-        let read = self.store.read_at(position, dst.get_mut(..len).unwrap_or_default());
+        let read = self.store.read_at(position, dst.must_get_mut(..len)?);
         if self.setup.following {
             self.check_unchanged()?;
         }

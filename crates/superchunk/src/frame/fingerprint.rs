@@ -43,10 +43,15 @@ impl Fingerprint {
     pub(super) fn of(header: &[u8], tail: &[u8]) -> Self {
         let mut hash = XxHash3_128::new();
         hash.write(header);
-        hash.write(tail.get(..tail.len().saturating_sub(STORED)).unwrap_or_default());
+        hash.write(without_stored(tail));
         hash.write(&BLANK);
         Self(hash.finish_128().to_be_bytes())
     }
+}
+
+/// Index and trailer without the fingerprint at their end.
+pub(super) fn without_stored(tail: &[u8]) -> &[u8] {
+    tail.split_last_chunk::<STORED>().map_or(&[], |(rest, _)| rest)
 }
 
 #[cfg(test)]

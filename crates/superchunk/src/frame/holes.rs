@@ -8,6 +8,7 @@ use crate::chunk;
 use crate::container::{Entry, Integrity, SUFFIX, Slot};
 use crate::error::{Error, Result};
 use crate::store::ReadAt;
+use crate::wire;
 
 /// How many chunks are asked for their end when a frame is opened for writing.
 const LOOKED_AT: usize = 256;
@@ -78,7 +79,7 @@ pub(super) fn find(
 pub(super) fn chunk_len(store: &dyn ReadAt, position: u64) -> Result<usize> {
     let mut start = [0; CHUNK_START];
     let found = store.read_at(position, &mut start)?;
-    let header = chunk::Header::parse(start.get(..found).unwrap_or_default());
+    let header = chunk::Header::parse(wire::filled(&start, found)?);
     let len = header.map_err(|error| error.within(format!("the chunk at byte {position}")))?;
     let len = len.compressed_len();
     if len as u64 > store.len()?.saturating_sub(position) {

@@ -95,7 +95,7 @@ fn entry_of(stored: &[u8]) -> Option<Entry> {
     let (top, rest) = stored.split_last()?;
     let is_run = top & 0x80 != 0;
     let (number, room) = if is_run { (rest, 7) } else { (stored, 8) };
-    let (low, high) = number.split_at_checked(room).unwrap_or((number, &[]));
+    let (low, high) = number.split_at_checked(room).map_or((number, &[][..]), |parts| parts);
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(low).for_each(|(byte, stored)| *byte = *stored);
     let value = u64::from_le_bytes(bytes);

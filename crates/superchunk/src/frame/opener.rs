@@ -10,7 +10,7 @@ use super::trailer::Trailer;
 use super::version::Version;
 use super::{Kind, LAYERS, index};
 use crate::container::{Contents, Integrity, Layer, Slot};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::limits::Limits;
 use crate::store::ReadAt;
 
@@ -193,7 +193,10 @@ impl Opener {
 
     fn finish(&self, mut header: Header, needed: Range<u64>, bytes: &[u8]) -> Result<Step> {
         let record_len = record_len(&header);
-        let (record, bytes) = bytes.split_at_checked(record_len).unwrap_or((&[], bytes));
+        let Some((record, bytes)) = bytes.split_at_checked(record_len) else {
+            let words = format!("{} bytes do not hold seal, index and trailer", bytes.len());
+            return Err(Error::truncated(words).at("frame", "trailer", 0));
+        };
         let start = needed.start + record_len as u64;
         let moved = |error: Error| error.moved_by(usize::try_from(start).unwrap_or(0));
         let trailer_at = if header.dialect.has_trailer() {
@@ -201,7 +204,7 @@ impl Opener {
         } else {
             bytes.len()
         };
-        let (index, trailer) = bytes.split_at_checked(trailer_at).unwrap_or((bytes, &[]));
+        let (index, trailer) = bytes.must_split_at(trailer_at)?;
         let entries;
         (entries, header.entry_len) = match header.nbytes {
             0 => (Vec::new(), index::ENTRY_LEN),
@@ -212,7 +215,7 @@ impl Opener {
             dialect => Trailer::parse(trailer, dialect)?,
         };
         let header_len = usize::try_from(header.header_len).unwrap_or(usize::MAX);
-        let header_bytes = self.head.get(..header_len).unwrap_or_default().to_vec();
+        let header_bytes = self.head.must_get(..header_len)?.to_vec();
         let place = place_of(header.kind, record, index, &trailer.layers);
         let parts = Parts { header: &header_bytes, tail: bytes, place };
         let integrity = self.judge(&header, &parts, &trailer)?;

@@ -87,7 +87,7 @@ pub(super) fn finish(
     let head = header.to_bytes(has_vlmeta)?;
     if sealed {
         if !contiguous && vlmetalayers.last().is_some_and(|layer| layer.name == HASHES) {
-            seal::put_inside(&head, &mut tail);
+            seal::put_inside(&head, &mut tail)?;
         }
         let stored = Fingerprint::stored(Some(Fingerprint::of(&head, &tail)));
         tail.truncate(tail.len() - stored.len());

@@ -9,7 +9,7 @@ use super::seal::{self, Match, Parts};
 use super::trailer::Trailer;
 use super::{index, sparse};
 use crate::container::{Contents, Entry, Layer, SUFFIX, chunk_hash, stated_hash};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::limits::Limits;
 
 /// The bytes that tell how long the header is.
@@ -75,7 +75,7 @@ pub(crate) fn head(mut bytes: Vec<u8>, kind: Kind) -> Result<Head> {
 /// Reads index and trailer, which are all of `part`.
 pub(crate) fn tail(part: &[u8], limits: &Limits) -> Result<Tail> {
     let index_len = Trailer::find(part)?;
-    let (index, trailer) = part.split_at_checked(index_len).unwrap_or((part, &[]));
+    let (index, trailer) = part.must_split_at(index_len)?;
     Ok(Tail { index_len, entries: entries(index, limits)?, values: values(trailer) })
 }
 

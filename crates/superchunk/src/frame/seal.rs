@@ -17,7 +17,8 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash3_64;
 
-use super::fingerprint::{BLANK, Fingerprint, STORED};
+use super::fingerprint::{BLANK, Fingerprint, without_stored};
+use crate::error::{MustGet, OrBug, Result};
 
 /// The bytes before the index of a contiguous frame.
 pub(super) const RECORD: usize = 16;
@@ -76,7 +77,8 @@ impl Parts<'_> {
             Place::Before(record) => *record == record_of(self.header, self.tail),
             Place::Inside => {
                 let seal = seal_at(self.tail.len()).and_then(|at| self.tail.get(at));
-                seal == Some(&inside_of(self.header, self.tail).to_le_bytes())
+                let expected = inside_of(self.header, self.tail).map(u64::to_le_bytes);
+                seal.is_some() && seal == expected.as_ref().map(<[u8; 8]>::as_slice)
             }
         };
         if holds { Match::Seal } else { Match::None }
@@ -86,7 +88,7 @@ impl Parts<'_> {
 /// The record that goes before the index, which `tail` begins with.
 pub(super) fn record_of(header: &[u8], tail: &[u8]) -> [u8; RECORD] {
     let mut hash = sealed_part(header);
-    hash.write(tail.get(..tail.len().saturating_sub(STORED)).unwrap_or_default());
+    hash.write(without_stored(tail));
     hash.write(&BLANK);
     let trailer_len = tail.len().checked_sub(END - 1).and_then(|at| tail.get(at..)?.first_chunk());
     let trailer_len = trailer_len.map_or(0, |len| u64::from(u32::from_be_bytes(*len)));
@@ -98,22 +100,23 @@ pub(super) fn record_of(header: &[u8], tail: &[u8]) -> [u8; RECORD] {
 }
 
 /// Puts the seal into the end of the last value of `tail`, where [`INSIDE`] is.
-pub(super) fn put_inside(header: &[u8], tail: &mut [u8]) {
-    let seal = inside_of(header, tail).to_le_bytes();
-    if let Some(place) = seal_at(tail.len()).and_then(|at| tail.get_mut(at)) {
-        place.copy_from_slice(&seal);
-    }
+pub(super) fn put_inside(header: &[u8], tail: &mut [u8]) -> Result<()> {
+    let rule = "a sparse frame ends with the place of its seal";
+    let seal = inside_of(header, tail).or_bug(rule)?.to_le_bytes();
+    let place = seal_at(tail.len()).or_bug(rule)?;
+    tail.must_get_mut(place)?.copy_from_slice(&seal);
+    Ok(())
 }
 
-/// The seal of a sparse frame, whatever is where it goes.
-fn inside_of(header: &[u8], tail: &[u8]) -> u64 {
+/// The seal of a sparse frame, whatever is where it goes; `None` where there is no room for one.
+fn inside_of(header: &[u8], tail: &[u8]) -> Option<u64> {
     let mut hash = sealed_part(header);
-    let at = seal_at(tail.len()).unwrap_or_default();
-    hash.write(tail.get(..at.start).unwrap_or_default());
+    let at = seal_at(tail.len())?;
+    hash.write(tail.get(..at.start)?);
     hash.write(&INSIDE);
-    hash.write(tail.get(at.end..tail.len().saturating_sub(STORED)).unwrap_or_default());
+    hash.write(without_stored(tail).get(at.end..)?);
     hash.write(&BLANK);
-    hash.finish()
+    Some(hash.finish())
 }
 
 /// Where the seal of a sparse frame is, in the `len` bytes of its index and trailer.
@@ -128,7 +131,8 @@ fn sealed_part(header: &[u8]) -> XxHash3_64 {
     let mut position = 0;
     let contents = contents_of(header)..header.len();
     for range in THREADS.into_iter().chain([contents]) {
-        hash.write(header.get(position..range.start).unwrap_or_default());
+        // A header that ends before is one that nothing vouches for.
+        header.get(position..range.start).into_iter().for_each(|part| hash.write(part));
         position = range.end;
     }
     hash
@@ -144,6 +148,7 @@ fn contents_of(header: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::fingerprint::STORED;
 
     /// A header with one metalayer `a` of two bytes; what is not looked at is zero.
     fn header() -> Vec<u8> {
@@ -156,7 +161,7 @@ mod tests {
     fn threads_and_metalayers_are_loose_and_all_else_is_sealed() {
         let header = header();
         let mut tail = vec![7; 60];
-        put_inside(&header, &mut tail);
+        put_inside(&header, &mut tail).unwrap();
         let stored = Fingerprint::of(&header, &tail);
         let record = record_of(&header, &tail);
         for place in [Place::Before(&record), Place::Inside] {

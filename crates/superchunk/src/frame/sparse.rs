@@ -14,7 +14,7 @@ use super::opener::Frame;
 use super::version::{Version, read_frame};
 use super::{Kind, LAYERS, index, plan, seal};
 use crate::container::{self, Contents, Entry, Integrity, Layer, Layout, chunk_hash, compare_hash};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, OrBug, Result};
 use crate::limits::Limits;
 use crate::store::{Dir, Home, is_temporary_of, last_sync};
 use crate::wire::msgpack::Value;
@@ -241,8 +241,8 @@ impl Sparse {
             .filter(|i| contents.entries.get(*i).is_some_and(far))
             .collect();
         for number in moving {
-            let Some(entry) = contents.entries.get_mut(number) else { continue };
-            let Some(id) = entry.stored_slot() else { continue };
+            let entry = contents.entries.must_get_mut(number)?;
+            let id = entry.stored_slot().or_bug("only stored chunks move")?;
             let file = self.home.dir.open(&chunk_name(id))?;
             // A file may be much longer than its chunk.
             let mut chunk = vec![0; super::holes::chunk_len(file.as_ref(), 0)?];

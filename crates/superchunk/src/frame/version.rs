@@ -25,7 +25,7 @@ pub(super) struct Version {
 impl Version {
     /// The state of a frame of `frame_len` bytes with this header, and with `tail` at its end.
     pub(super) fn new(head: Vec<u8>, tail: &[u8], frame_len: u64) -> Self {
-        let fingerprint = tail.last_chunk().copied().unwrap_or_default();
+        let fingerprint = tail.last_chunk().map_or([0; STORED], |last| *last);
         Self { head, fingerprint, frame_len }
     }
 

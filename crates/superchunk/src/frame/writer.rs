@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::holes;
 use super::opener::Frame;
 use super::space::Space;
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::store::WriteAt;
 
 /// The file of a frame that is changed.
@@ -41,9 +41,9 @@ impl Writer {
     pub(super) fn write_header(&self, old: &[u8], new: &[u8]) -> Result<()> {
         let changed = changed_range(old, new);
         let start = changed.start as u64;
-        let bytes = new.get(changed.clone()).unwrap_or_default();
+        let bytes = new.must_get(changed.clone())?;
         self.file.write_at(start, bytes).inspect_err(|_| {
-            let _ = self.file.write_at(start, old.get(changed).unwrap_or_default());
+            let _ = old.get(changed).map(|before| self.file.write_at(start, before));
         })
     }
 

@@ -8,7 +8,7 @@ use super::odometer::{Odometer, chosen};
 use super::pick::{BlockPart, Group, Picks};
 use super::strided::{Axis, Copy};
 use super::view::{View, block_parts};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::schunk::Change;
 
 /// A box of the new array and where its items come from.
@@ -60,10 +60,10 @@ pub(crate) fn assemble(
     buffer.fill(0);
     for hit in &hits {
         match &hit.piece.source {
-            Source::Data(bytes) => hit.put(new, &start, bytes, buffer),
+            Source::Data(bytes) => hit.put(new, &start, bytes, buffer)?,
             Source::Old(_) => {
                 let bytes = old.read_box(&hit.old_start(), &hit.extent)?;
-                hit.put_own(new, &start, &bytes, buffer);
+                hit.put_own(new, &start, &bytes, buffer)?;
             }
         }
     }
@@ -117,7 +117,7 @@ impl<'p> Hit<'p> {
     }
 
     /// Packs the caller's bytes, of which the hit is a part.
-    fn put(&self, new: &Geometry, chunk: &[u64], bytes: &[u8], buffer: &mut [u8]) {
+    fn put(&self, new: &Geometry, chunk: &[u64], bytes: &[u8], buffer: &mut [u8]) -> Result<()> {
         let sides = self.piece.start.iter().zip(&self.piece.stop);
         let sides: Vec<usize> = sides
             .map(|(start, stop)| usize::try_from(stop - start).unwrap_or(usize::MAX))
@@ -127,12 +127,18 @@ impl<'p> Hit<'p> {
         let from = offsets.fold(0, |from, ((start, piece), stride)| {
             from + usize::try_from(start - piece).unwrap_or(usize::MAX) * stride
         });
-        self.pack(new, chunk, (bytes, from, &strides), buffer);
+        self.pack(new, chunk, (bytes, from, &strides), buffer)
     }
 
     /// Packs bytes that are the hit.
-    fn put_own(&self, new: &Geometry, chunk: &[u64], bytes: &[u8], buffer: &mut [u8]) {
-        self.pack(new, chunk, (bytes, 0, &strides(&self.extent, new.item_size)), buffer);
+    fn put_own(
+        &self,
+        new: &Geometry,
+        chunk: &[u64],
+        bytes: &[u8],
+        buffer: &mut [u8],
+    ) -> Result<()> {
+        self.pack(new, chunk, (bytes, 0, &strides(&self.extent, new.item_size)), buffer)
     }
 
     fn pack(
@@ -141,7 +147,7 @@ impl<'p> Hit<'p> {
         chunk: &[u64],
         source: (&[u8], usize, &[usize]),
         buffer: &mut [u8],
-    ) {
+    ) -> Result<()> {
         let picks: Vec<Picks> = self
             .start
             .iter()
@@ -158,7 +164,7 @@ impl<'p> Hit<'p> {
                 to: *count,
             })
             .collect();
-        pack(new, &block_parts(new, &picks, &groups), source, buffer);
+        pack(new, &block_parts(new, &picks, &groups), source, buffer)
     }
 }
 
@@ -169,17 +175,16 @@ pub(crate) fn pack(
     axes: &[Vec<BlockPart>],
     source: (&[u8], usize, &[usize]),
     chunk: &mut [u8],
-) {
+) -> Result<()> {
     let mut blocks = Odometer::new(axes.iter().map(Vec::len));
     while let Some(at) = blocks.next() {
         let parts: Vec<&BlockPart> = chosen(axes, at).collect();
         let grid = parts.iter().zip(&geometry.block_grid);
         let block = grid.fold(0, |block, (part, side)| block * side + part.block);
         let place = block * geometry.block_bytes..(block + 1) * geometry.block_bytes;
-        if let Some(block) = chunk.get_mut(place) {
-            pack_block(geometry, &parts, source, block);
-        }
+        pack_block(geometry, &parts, source, chunk.must_get_mut(place)?)?;
     }
+    Ok(())
 }
 
 /// The same for block `number` alone.
@@ -189,7 +194,7 @@ pub(crate) fn pack_one(
     source: (&[u8], usize, &[usize]),
     number: usize,
     block: &mut [u8],
-) {
+) -> Result<()> {
     let mut rest = number;
     let place_of = |(parts, side): (&'_ Vec<BlockPart>, &usize)| {
         let at = rest % side.max(&1);
@@ -199,11 +204,11 @@ pub(crate) fn pack_one(
     // From the innermost axis outwards.
     let places: Option<Vec<usize>> =
         axes.iter().zip(&geometry.block_grid).rev().map(place_of).collect();
-    if let Some(mut places) = places {
-        places.reverse();
-        let parts: Vec<&BlockPart> = chosen(axes, &places).collect();
-        pack_block(geometry, &parts, source, block);
-    }
+    // The new items may lie in other blocks alone.
+    let Some(mut places) = places else { return Ok(()) };
+    places.reverse();
+    let parts: Vec<&BlockPart> = chosen(axes, &places).collect();
+    pack_block(geometry, &parts, source, block)
 }
 
 fn pack_block(
@@ -211,7 +216,7 @@ fn pack_block(
     parts: &[&BlockPart],
     (bytes, first, strides): (&[u8], usize, &[usize]),
     block: &mut [u8],
-) {
+) -> Result<()> {
     let block_strides = geometry.block_strides();
     let mut copy = Copy::default();
     let mut runs = Odometer::new(parts.iter().map(|part| part.runs.len()));
@@ -224,6 +229,7 @@ fn pack_block(
             Axis { count: run.count, src: *src, dst: run.step * dst }
         });
         copy.set(sides, geometry.item_size);
-        copy.run(bytes, from, block, to);
+        copy.run(bytes, from, block, to)?;
     }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use super::pick::Picks;
 use super::strided::{Axis, Copy};
 use super::{NdArray, NdOptions, Selection};
 use crate::b2nd::NAMES;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 impl NdArray {
     /// Options that make a copy with the same chunks, blocks and parameters.
@@ -59,13 +59,11 @@ impl NdArray {
             // The box of this array that becomes the box of the copy.
             let mut back = vec![0; order.len()];
             for (to, from) in order.iter().enumerate() {
-                if let Some(place) = back.get_mut(*from) {
-                    *place = to;
-                }
+                *back.must_get_mut(*from)? = to;
             }
             let (start, extent) = (permuted(start, &back), permuted(extent, &back));
             let bytes = self.view().read_box(&start, &extent)?;
-            Ok(transposed(&bytes, &extent, order, self.item_size()))
+            transposed(&bytes, &extent, order, self.item_size())
         })?;
         Ok(copy)
     }
@@ -157,15 +155,15 @@ pub(super) fn transposed(
     sides: &[usize],
     order: &[usize],
     item_size: usize,
-) -> Vec<u8> {
+) -> Result<Vec<u8>> {
     let src = permuted(&strides(sides, item_size), order);
     let counts = permuted(sides, order);
     let dst = strides(&counts, item_size);
     let mut out = vec![0; product(&counts, item_size).unwrap_or(0).min(bytes.len())];
     let axes = counts.iter().zip(&src).zip(&dst);
     let axes = axes.map(|((count, src), dst)| Axis { count: *count, src: *src, dst: *dst });
-    Copy::new(axes, item_size).run(bytes, 0, &mut out, 0);
-    out
+    Copy::new(axes, item_size).run(bytes, 0, &mut out, 0)?;
+    Ok(out)
 }
 
 /// The values in another order.

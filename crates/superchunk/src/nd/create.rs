@@ -10,7 +10,7 @@ use crate::b2nd::NAME;
 use crate::block_shape::BlockShape;
 use crate::chunk;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::npy;
 use crate::schunk::{Fill, FrameOptions, SuperChunk};
 use crate::store::Dir;
@@ -152,7 +152,7 @@ impl NdArray {
             header.shape.iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
         let order: Vec<usize> = (0..sides.len()).rev().collect();
         let stored: Vec<usize> = sides.iter().rev().copied().collect();
-        self.write_bytes(&all, &super::copy::transposed(items, &stored, &order, self.item_size()))
+        self.write_bytes(&all, &super::copy::transposed(items, &stored, &order, self.item_size())?)
     }
 
     /// The array as a `.npy` file.
@@ -162,7 +162,7 @@ impl NdArray {
         let sides: Vec<usize> =
             self.shape().iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
         file.resize(start + self.bytes_of(&sides)?, 0);
-        self.read_into(&Selection::all(self.shape()), file.get_mut(start..).unwrap_or_default())?;
+        self.read_into(&Selection::all(self.shape()), file.must_get_mut(start..)?)?;
         Ok(file)
     }
 }

@@ -85,18 +85,15 @@ fn chunk_shape(axes: &[usize], blocks: &[usize], item_size: usize) -> Vec<usize>
 fn grow(sides: &mut [usize], axes: &[usize], most: usize, unit: &[usize]) {
     loop {
         let items: usize = sides.iter().fold(1, |items, side| items.saturating_mul(*side));
-        let candidates = sides.iter().zip(axes).zip(unit).enumerate().rev();
+        let candidates = sides.iter_mut().zip(axes).zip(unit).rev();
         let shortest = candidates
-            .filter(|(_, ((side, axis), _))| {
+            .filter(|((side, axis), _)| {
                 let doubled = side.saturating_mul(2).min(**axis);
-                side < axis && (items / **side).saturating_mul(doubled) <= most
+                **side < **axis && (items / **side).saturating_mul(doubled) <= most
             })
-            .min_by_key(|(_, ((side, _), unit))| side.saturating_mul(**unit))
-            .map(|(axis, _)| axis);
-        let Some(axis) = shortest else { return };
-        if let (Some(side), Some(axis)) = (sides.get_mut(axis), axes.get(axis)) {
-            *side = side.saturating_mul(2).min(*axis);
-        }
+            .min_by_key(|((side, _), unit)| side.saturating_mul(**unit));
+        let Some(((side, axis), _)) = shortest else { return };
+        *side = side.saturating_mul(2).min(*axis);
     }
 }
 

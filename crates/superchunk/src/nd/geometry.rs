@@ -143,12 +143,13 @@ impl Geometry {
     /// Where an item lies: the number of its chunk, and its first byte there.
     pub(crate) fn place_of(&self, item: &[u64]) -> (usize, usize) {
         let (mut chunk, mut block, mut within) = (0u64, 0usize, 0usize);
-        let axes = item.iter().zip(&self.chunks).zip(&self.blocks);
-        for (axis, ((at, chunk_side), block_side)) in axes.enumerate() {
+        let grids = self.grid.iter().zip(&self.block_grid);
+        let axes = item.iter().zip(&self.chunks).zip(&self.blocks).zip(grids);
+        for (((at, chunk_side), block_side), (chunks, blocks)) in axes {
             let (chunk_side, block_side) = ((*chunk_side).max(1) as u64, (*block_side).max(1));
             let inside = usize::try_from(at % chunk_side).unwrap_or(0);
-            chunk = chunk * self.grid.get(axis).copied().unwrap_or(1) + at / chunk_side;
-            block = block * self.block_grid.get(axis).copied().unwrap_or(1) + inside / block_side;
+            chunk = chunk * chunks + at / chunk_side;
+            block = block * blocks + inside / block_side;
             within = within * block_side + inside % block_side;
         }
         let byte = block * self.block_bytes + within * self.item_size;

@@ -3,7 +3,7 @@
 use super::geometry::strides;
 use super::pick::Picks;
 use super::{NdArray, NdOptions};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 impl NdArray {
     /// A new array in memory: the arrays one behind the other along an axis. They differ in that axis
@@ -13,15 +13,11 @@ impl NdArray {
         let mut shape = first.shape().to_vec();
         let joined = arrays.iter().try_fold(0u64, |sum, array| {
             same_but(first, array, Some(axis))?;
-            let side = array.shape().get(axis).copied().unwrap_or(0);
+            let none = || Error::invalid(format!("there is no axis {axis} of {}", first.ndim()));
+            let side = *array.shape().get(axis).ok_or_else(none)?;
             sum.checked_add(side).ok_or_else(|| Error::limit("an axis is too long"))
         })?;
-        match shape.get_mut(axis) {
-            Some(side) => *side = joined,
-            None => {
-                return Err(Error::invalid(format!("there is no axis {axis} of {}", shape.len())));
-            }
-        }
+        *shape.must_get_mut(axis)? = joined;
         let mut out = Self::in_memory(&shape, first.dtype(), options)?;
         out.fill_boxes(|start, extent| join_box(arrays, axis, start, extent))?;
         Ok(out)
@@ -69,11 +65,11 @@ fn join_box(arrays: &[&NdArray], axis: usize, start: &[u64], extent: &[usize]) -
     let item_size = first_of(arrays)?.item_size();
     let strides = strides(extent, item_size);
     let mut bytes = vec![0; first_of(arrays)?.bytes_of(extent)?];
-    let at = |values: &[u64]| values.get(axis).copied().unwrap_or(0);
-    let (low, count) = (at(start), extent.get(axis).copied().unwrap_or(0) as u64);
+    let at = |values: &[u64]| values.must_get(axis).copied();
+    let (low, count) = (at(start)?, *extent.must_get(axis)? as u64);
     let mut begin = 0;
     for array in arrays {
-        let end = begin + at(array.shape());
+        let end = begin + at(array.shape())?;
         let (from, to) = (low.max(begin), (low + count).min(end));
         if from < to {
             let axes = start.iter().zip(extent).enumerate();
@@ -87,8 +83,8 @@ fn join_box(arrays: &[&NdArray], axis: usize, start: &[u64], extent: &[usize]) -
                 })
                 .collect();
             let offset = usize::try_from(from - low).unwrap_or(usize::MAX);
-            let offset = offset.saturating_mul(strides.get(axis).copied().unwrap_or(0));
-            let dst = bytes.get_mut(offset..).unwrap_or_default();
+            let offset = offset.saturating_mul(*strides.must_get(axis)?);
+            let dst = bytes.must_get_mut(offset..)?;
             array.view().read(&picks, dst, &strides)?;
         }
         begin = end;
@@ -100,10 +96,10 @@ fn join_box(arrays: &[&NdArray], axis: usize, start: &[u64], extent: &[usize]) -
 fn stack_box(arrays: &[&NdArray], axis: usize, start: &[u64], extent: &[usize]) -> Result<Vec<u8>> {
     let strides = strides(extent, first_of(arrays)?.item_size());
     let mut bytes = vec![0; first_of(arrays)?.bytes_of(extent)?];
-    let step = strides.get(axis).copied().unwrap_or(0);
+    let step = *strides.must_get(axis)?;
     let inner: Vec<usize> = without(&strides, axis);
-    let first = usize::try_from(start.get(axis).copied().unwrap_or(0)).unwrap_or(usize::MAX);
-    let count = extent.get(axis).copied().unwrap_or(0);
+    let first = usize::try_from(*start.must_get(axis)?).unwrap_or(usize::MAX);
+    let count = *extent.must_get(axis)?;
     let starts = without(start, axis);
     let picks: Vec<Picks> = starts
         .iter()
@@ -111,7 +107,7 @@ fn stack_box(arrays: &[&NdArray], axis: usize, start: &[u64], extent: &[usize]) 
         .map(|(start, count)| Picks::Range { start: *start, step: 1, count })
         .collect();
     for (number, array) in arrays.iter().skip(first).take(count).enumerate() {
-        let dst = bytes.get_mut(number * step..).unwrap_or_default();
+        let dst = bytes.must_get_mut(number * step..)?;
         array.view().read(&picks, dst, &inner)?;
     }
     Ok(bytes)

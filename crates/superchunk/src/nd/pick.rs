@@ -116,10 +116,7 @@ impl Picks {
                 let way = index.saturating_sub(*start).div_ceil(*step);
                 usize::try_from(way).map_or(*count, |k| k.clamp(from, *count))
             }
-            Self::List(picks) => {
-                let rest = picks.get(from..).unwrap_or_default();
-                from + rest.partition_point(|pick| pick.0 < index)
-            }
+            Self::List(picks) => from.max(picks.partition_point(|pick| pick.0 < index)),
         }
     }
 
@@ -175,8 +172,8 @@ impl Picks {
                         }]
                     }
                     Self::List(picks) => {
-                        let picks = picks.get(from..to).unwrap_or_default();
-                        list_runs(picks.iter().map(|(index, place)| {
+                        let picks = picks.iter().take(to).skip(from);
+                        list_runs(picks.map(|(index, place)| {
                             (usize::try_from(index - start).unwrap_or(usize::MAX) - first, *place)
                         }))
                     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::NdArray;
 use super::view::WORTH_THREADS;
 use crate::chunk::Parts;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, OrBug, Result};
 use crate::schunk::Made;
 
 /// An item: its chunk, its first byte there, and its number among the points.
@@ -23,7 +23,7 @@ impl NdArray {
     pub(super) fn read_places(&self, places: &[Place], dst: &mut [u8]) -> Result<()> {
         let item_size = self.item_size();
         let mut found = vec![0; places.len() * item_size];
-        let mut shares = self.shares(places, &mut found);
+        let mut shares = self.shares(places, &mut found)?;
         let executor = &self.frame.options().executor;
         let threads = self.frame.threads_for_chunks(self.geometry.chunk_bytes);
         let mut states = vec![(); threads.min(shares.len())];
@@ -32,15 +32,13 @@ impl NdArray {
         });
         shares.into_iter().try_for_each(|share| share.outcome)?;
         for ((_, _, number), item) in places.iter().zip(found.chunks_exact(item_size)) {
-            if let Some(to) = dst.get_mut(number * item_size..(number + 1) * item_size) {
-                to.copy_from_slice(item);
-            }
+            dst.must_get_mut(number * item_size..(number + 1) * item_size)?.copy_from_slice(item);
         }
         Ok(())
     }
 
     /// What threads share: points of one chunk each, cut between blocks where that makes the shares alike.
-    fn shares<'a>(&self, places: &'a [Place], mut found: &'a mut [u8]) -> Vec<Share<'a>> {
+    fn shares<'a>(&self, places: &'a [Place], mut found: &'a mut [u8]) -> Result<Vec<Share<'a>>> {
         let (block_bytes, item_size) = (self.geometry.block_bytes.max(1), self.item_size());
         let same_block =
             |a: &Place, b: &Place| a.0 == b.0 && a.1 / block_bytes == b.1 / block_bytes;
@@ -59,14 +57,13 @@ impl NdArray {
         });
         let mut shares = Vec::new();
         for places in pieces {
-            let (here, behind) =
-                found.split_at_mut_checked(places.len() * item_size).unwrap_or_default();
+            let (here, behind) = found.must_split_at_mut(places.len() * item_size)?;
             found = behind;
             let blocks = places.chunk_by(same_block).map(<[Place]>::len);
             let points = Points { places, blocks: ranges(blocks), found: here, item_size };
             shares.push(Share { points, outcome: Ok(()) });
         }
-        shares
+        Ok(shares)
     }
 
     /// Writes items at coordinates as [`NdArray::read_points`] takes them; of an item that occurs
@@ -93,17 +90,12 @@ impl NdArray {
             let places = places(number);
             let mut changed = vec![false; buffer.len() / block_bytes];
             for (_, byte, _) in places.iter() {
-                if let Some(changed) = changed.get_mut(byte / block_bytes) {
-                    *changed = true;
-                }
+                *changed.must_get_mut(byte / block_bytes)? = true;
             }
             let others_stay = frame.read_changed_blocks(number, &changed, buffer)?;
             for (_, byte, number) in places.iter() {
-                let to = buffer.get_mut(*byte..byte + item_size);
-                let from = bytes.get(number * item_size..(number + 1) * item_size);
-                if let (Some(to), Some(from)) = (to, from) {
-                    to.copy_from_slice(from);
-                }
+                let from = bytes.must_get(number * item_size..(number + 1) * item_size)?;
+                buffer.must_get_mut(*byte..byte + item_size)?.copy_from_slice(from);
             }
             Ok(if others_stay { Made::Blocks(changed) } else { Made::Whole })
         })
@@ -183,16 +175,16 @@ impl Parts for Points<'_> {
         None
     }
 
-    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) {
-        let Some(block) = self.blocks.get(numbers.start).cloned() else { return };
-        let places = self.places.get(block.clone()).unwrap_or_default();
+    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) -> Result<()> {
+        let block = self.blocks.must_get(numbers.start)?.clone();
+        let places = self.places.must_get(block.clone())?;
         let items = block.start * self.item_size..block.end * self.item_size;
-        let items = self.found.get_mut(items).unwrap_or_default();
+        let items = self.found.must_get_mut(items)?;
         let first = places.first().map_or(0, |place| place.1);
         for ((_, byte, _), item) in places.iter().zip(items.chunks_exact_mut(self.item_size)) {
-            if let Some(from) = bytes.get(byte - first..byte - first + self.item_size) {
-                item.copy_from_slice(from);
-            }
+            let from = byte - first..byte - first + self.item_size;
+            item.copy_from_slice(bytes.must_get(from)?);
         }
+        Ok(())
     }
 }

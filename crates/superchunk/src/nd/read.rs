@@ -5,7 +5,7 @@ use super::geometry::{product, strides};
 use super::pick::Picks;
 use super::select::{AxisIndexes, AxisSlice, Selection};
 use crate::dtype::{ByteOrder, Element};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// A chunk of an array: the box it is, and its items.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl NdArray {
         self.read_picks(&picks, dst)?;
         let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
         for (axis, _) in turned(selection) {
-            turn(dst, &counts, axis, self.item_size());
+            turn(dst, &counts, axis, self.item_size())?;
         }
         Ok(())
     }
@@ -209,19 +209,24 @@ pub(super) fn turned(selection: &Selection) -> impl Iterator<Item = (usize, &Axi
 }
 
 /// Turns the order of an axis of a buffer in C order.
-pub(super) fn turn(bytes: &mut [u8], counts: &[usize], axis: usize, item_size: usize) {
-    let inner = counts.get(axis + 1..).unwrap_or_default();
+pub(super) fn turn(
+    bytes: &mut [u8],
+    counts: &[usize],
+    axis: usize,
+    item_size: usize,
+) -> Result<()> {
+    let inner = counts.must_get(axis + 1..)?;
     let len = product(inner, item_size).unwrap_or(0);
-    let count = counts.get(axis).copied().unwrap_or(1);
+    let count = *counts.must_get(axis)?;
     if len == 0 || count < 2 {
-        return;
+        return Ok(());
     }
     for rows in bytes.chunks_exact_mut(len * count) {
         for row in 0..count / 2 {
-            let (front, back) =
-                rows.split_at_mut_checked(len * (count - 1 - row)).unwrap_or_default();
-            let front = front.get_mut(len * row..len * (row + 1)).unwrap_or_default();
-            front.swap_with_slice(back.get_mut(..len).unwrap_or_default());
+            let (front, back) = rows.must_split_at_mut(len * (count - 1 - row))?;
+            let front = front.must_get_mut(len * row..len * (row + 1))?;
+            front.swap_with_slice(back.must_get_mut(..len)?);
         }
     }
+    Ok(())
 }

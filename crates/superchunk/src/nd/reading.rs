@@ -13,6 +13,7 @@ use super::pick::BlockPart;
 use super::strided::{Axis, Copy};
 use crate::b2nd::MAX_DIMENSIONS;
 use crate::chunk::{Parts, Stretches};
+use crate::error::{OrBug, Result};
 
 /// Blocks that are put together before they are written have at most this many bytes: they shall stay in the cache.
 const MOST_TOGETHER: usize = 512 * 1024;
@@ -124,7 +125,7 @@ impl Parts for Reading<'_> {
         (number..number + most).take_while(fits).count().max(1)
     }
 
-    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) {
+    fn take(&mut self, numbers: Range<usize>, bytes: &[u8]) -> Result<()> {
         if numbers.len() == 1 {
             return self.take_one(numbers.start, bytes);
         }
@@ -132,7 +133,7 @@ impl Parts for Reading<'_> {
         for number in numbers {
             self.join(number, &mut joined);
         }
-        joined.copy.join_far(&joined.pieces, bytes, self.dst, joined.to);
+        joined.copy.join_far(&joined.pieces, bytes, self.dst, joined.to)
     }
 }
 
@@ -170,14 +171,15 @@ impl Reading<'_> {
         true
     }
 
-    fn take_one(&mut self, number: usize, bytes: &[u8]) {
-        let Some(at) = self.parts(number) else { return };
+    fn take_one(&mut self, number: usize, bytes: &[u8]) -> Result<()> {
+        let at = self.parts(number).or_bug("a decoded part was asked for")?;
         let low = self.span(&at).start;
         let counts: Vec<usize> = chosen(&self.axes, &at).map(|part| part.runs.len()).collect();
         let mut odometer = Odometer::new(counts.into_iter());
         while let Some(runs) = odometer.next() {
             let (from, to) = self.prepare(&at, runs, low);
-            self.copy.run(bytes, from, self.dst, to);
+            self.copy.run(bytes, from, self.dst, to)?;
         }
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::assemble::{Piece, Source, assemble};
 use super::geometry::Geometry;
 use super::view::View;
 use crate::b2nd::Meta;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::schunk::SuperChunk;
 
 impl NdArray {
@@ -41,12 +41,12 @@ impl NdArray {
         let mut shape = self.shape().to_vec();
         let new_side =
             side.checked_add(count).ok_or_else(|| Error::limit("an axis is too long"))?;
-        set(&mut shape, axis, new_side);
+        set(&mut shape, axis, new_side)?;
         let behind = position + count;
         let pieces = [
-            self.moved(axis, 0..position, 0),
-            piece(&shape, axis, position..behind, Source::Data(bytes)),
-            self.moved(axis, position..side, behind),
+            self.moved(axis, 0..position, 0)?,
+            piece(&shape, axis, position..behind, Source::Data(bytes))?,
+            self.moved(axis, position..side, behind)?,
         ];
         self.reshape(&shape, &pieces, if axis == 0 { position } else { 0 })
     }
@@ -64,8 +64,8 @@ impl NdArray {
                 ))
             })?;
         let mut shape = self.shape().to_vec();
-        set(&mut shape, axis, side - count);
-        let pieces = [self.moved(axis, 0..start, 0), self.moved(axis, behind..side, start)];
+        set(&mut shape, axis, side - count)?;
+        let pieces = [self.moved(axis, 0..start, 0)?, self.moved(axis, behind..side, start)?];
         self.reshape(&shape, &pieces, if axis == 0 { start } else { 0 })
     }
 
@@ -91,9 +91,9 @@ impl NdArray {
     }
 
     /// The old indexes `range` of an axis, moved so that they begin at `to`.
-    fn moved(&self, axis: usize, range: std::ops::Range<u64>, to: u64) -> Piece<'static> {
+    fn moved(&self, axis: usize, range: std::ops::Range<u64>, to: u64) -> Result<Piece<'static>> {
         let mut origin = vec![0; self.ndim()];
-        set(&mut origin, axis, range.start);
+        set(&mut origin, axis, range.start)?;
         let len = range.end - range.start;
         piece(self.shape(), axis, to..to + len, Source::Old(origin))
     }
@@ -135,15 +135,14 @@ fn piece<'a>(
     axis: usize,
     range: std::ops::Range<u64>,
     source: Source<'a>,
-) -> Piece<'a> {
+) -> Result<Piece<'a>> {
     let (mut start, mut stop) = (vec![0; shape.len()], shape.to_vec());
-    set(&mut start, axis, range.start);
-    set(&mut stop, axis, range.end);
-    Piece { start, stop, source }
+    set(&mut start, axis, range.start)?;
+    set(&mut stop, axis, range.end)?;
+    Ok(Piece { start, stop, source })
 }
 
-fn set(sides: &mut [u64], axis: usize, value: u64) {
-    if let Some(side) = sides.get_mut(axis) {
-        *side = value;
-    }
+fn set(sides: &mut [u64], axis: usize, value: u64) -> Result<()> {
+    *sides.must_get_mut(axis)? = value;
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Which items of an array: slices with steps, single indexes, as NumPy writes them.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// A part of an array: for each axis some indexes at equal distances.
 ///
@@ -122,9 +122,7 @@ impl Selection {
         let skipped = shape.len() - given;
         for (number, part) in parts.iter().enumerate().filter(|(_, part)| **part != "...") {
             let axis = if number < before { number } else { number - 1 + skipped };
-            if let (Some(place), Some(side)) = (axes.get_mut(axis), shape.get(axis)) {
-                *place = parse_axis(part, axis, *side)?;
-            }
+            *axes.must_get_mut(axis)? = parse_axis(part, axis, *shape.must_get(axis)?)?;
         }
         Ok(Self { axes })
     }

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use superchunk_kernels::boxes::{Rows, copy_rows, join_rows_far};
 
+use crate::error::{Error, Result};
+
 /// Along a single axis, so many rows ahead are asked for.
 const ROWS_AHEAD: usize = 8;
 
@@ -63,9 +65,12 @@ impl Copy {
         self.axes.is_empty().then_some(self.run)
     }
 
-    /// Copies the box from `src` at `from` to `dst` at `to`. What does not fit a buffer is left out;
-    /// callers have checked that all of it fits.
-    pub(crate) fn run(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) {
+    /// Copies the box from `src` at `from` to `dst` at `to`.
+    pub(crate) fn run(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) -> Result<()> {
+        let ends = self.ends((from, to));
+        if ends.is_none_or(|(read, written)| read > src.len() || written > dst.len()) {
+            return Err(Error::bug("a box lies inside of both buffers"));
+        }
         match self.run {
             1 => self.go::<1>(src, from, dst, to),
             2 => self.go::<2>(src, from, dst, to),
@@ -74,16 +79,46 @@ impl Copy {
             16 => self.go::<16>(src, from, dst, to),
             _ => self.go_rows(src, from, dst, to),
         }
+        Ok(())
+    }
+
+    /// Where the last runs end that are read and written; `None` where no memory reaches so far.
+    fn ends(&self, begin: (usize, usize)) -> Option<(usize, usize)> {
+        if self.axes.iter().any(|axis| axis.count == 0) {
+            return Some((0, 0));
+        }
+        let first = (begin.0.checked_add(self.run)?, begin.1.checked_add(self.run)?);
+        self.axes.iter().try_fold(first, |(read, written), axis| {
+            let steps = axis.count - 1;
+            let read = read.checked_add(axis.src.checked_mul(steps)?)?;
+            Some((read, written.checked_add(axis.dst.checked_mul(steps)?)?))
+        })
     }
 
     /// Copies boxes that are like this one and come to lie side by side from `to` on, past the caches. `pieces` are the first
     /// runs of the boxes in `src`.
-    pub(crate) fn join_far(&self, pieces: &[Range<usize>], src: &[u8], dst: &mut [u8], to: usize) {
+    pub(crate) fn join_far(
+        &self,
+        pieces: &[Range<usize>],
+        src: &[u8],
+        dst: &mut [u8],
+        to: usize,
+    ) -> Result<()> {
+        let row = pieces.iter().map(Range::len).sum::<usize>();
+        let last = pieces.iter().map(|piece| piece.end).max();
+        let begin = (last.map_or(0, |end| end.saturating_sub(self.run)), to);
+        let fits = |(read, written): (usize, usize)| {
+            read <= src.len() && written - self.run.min(written) + row <= dst.len()
+        };
+        if !self.ends(begin).is_some_and(fits) {
+            return Err(Error::bug("boxes lie inside of both buffers"));
+        }
         self.each_inner((0, to), |rows, from, to| {
             if let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(to..)) {
                 join_rows_far(rows, pieces, src, dst);
             }
         });
+        Ok(())
     }
 
     /// Whether another box differs in nothing but the length of its runs.
@@ -178,7 +213,7 @@ mod tests {
         let copy = Copy::new(axes, 2);
         assert_eq!(copy.whole(), None);
         let mut dst = [0; 24];
-        copy.run(&src, 5, &mut dst, 0);
+        copy.run(&src, 5, &mut dst, 0).unwrap();
         for row in 0..3 {
             for column in 0..4 {
                 let at = 5 + 16 * row + 2 * column;
@@ -198,7 +233,23 @@ mod tests {
         assert_eq!(Copy::new(axes, 8).whole(), Some(80));
         let none = [Axis { count: 0, src: 8, dst: 8 }];
         let mut dst = [7; 8];
-        Copy::new(none, 8).run(&[1; 8], 0, &mut dst, 0);
+        Copy::new(none, 8).run(&[1; 8], 0, &mut dst, 0).unwrap();
         assert_eq!(dst, [7; 8]);
+    }
+
+    #[test]
+    fn the_ends_of_a_box_are_those_of_its_last_run() {
+        let axes = [Axis { count: 3, src: 16, dst: 2 }, Axis { count: 4, src: 2, dst: 6 }];
+        let copy = Copy::new(axes, 2);
+        assert_eq!(copy.ends((5, 0)), Some((5 + 2 * 16 + 3 * 2 + 2, 2 * 2 + 3 * 6 + 2)));
+        assert_eq!(copy.ends((usize::MAX - 30, 0)), None);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "inside of both buffers")]
+    fn a_box_that_leaves_a_buffer_is_a_bug() {
+        let axes = [Axis { count: 3, src: 16, dst: 2 }];
+        drop(Copy::new(axes, 2).run(&[0; 33], 0, &mut [0; 6], 0));
     }
 }

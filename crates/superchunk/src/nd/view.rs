@@ -13,7 +13,7 @@ use super::pick::{BlockPart, Group, Picks};
 use super::reading::Reading;
 use super::strided::Copy;
 use crate::chunk::FAR_OUTPUT;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::schunk::SuperChunk;
 
 /// Below this many bytes a second thread costs more than it brings.
@@ -47,7 +47,7 @@ impl View<'_> {
             .map(|(picks, side)| picks.groups(*side))
             .collect();
         let far = dst.len() >= FAR_OUTPUT;
-        let mut slabs = self.slabs(picks, groups, dst, strides);
+        let mut slabs = self.slabs(picks, groups, dst, strides)?;
         let executor = &self.frame.options().executor;
         let mut states = vec![(); self.threads().min(slabs.len())];
         executor.for_each(&mut states, &mut slabs, |(), _, slab| {
@@ -68,16 +68,16 @@ impl View<'_> {
         groups: Vec<Vec<Group>>,
         dst: &'d mut [u8],
         strides: &[usize],
-    ) -> Vec<Slab<'d>> {
+    ) -> Result<Vec<Slab<'d>>> {
         let threads = self.threads();
         let items = picks.iter().fold(1usize, |items, picks| items.saturating_mul(picks.count()));
         let large = items.saturating_mul(self.geometry.item_size) >= WORTH_THREADS;
         let axis = picks.iter().position(|picks| picks.count() > 1);
         let cut = axis.filter(|axis| threads > 1 && large && is_nested(picks, strides, *axis));
         let Some(axis) = cut else {
-            return vec![Slab { groups, dst, base: 0, outcome: Ok(()) }];
+            return Ok(vec![Slab { groups, dst, base: 0, outcome: Ok(()) }]);
         };
-        let mut along = groups.get(axis).cloned().unwrap_or_default();
+        let mut along = groups.must_get(axis)?.clone();
         if let (true, Some(picks), Some(chunk), Some(block)) = (
             along.len() < 2 * threads,
             picks.get(axis),
@@ -86,21 +86,19 @@ impl View<'_> {
         ) {
             along = along.into_iter().flat_map(|group| picks.cut(group, *chunk, *block)).collect();
         }
-        let stride = strides.get(axis).copied().unwrap_or(0);
+        let stride = *strides.must_get(axis)?;
         let (mut slabs, mut rest, mut base) = (Vec::with_capacity(along.len()), dst, 0);
         for (number, group) in along.iter().enumerate() {
             let end = group.to * stride;
             let last = number + 1 == along.len();
             let len = if last { rest.len() } else { (end - base).min(rest.len()) };
-            let (piece, behind) = rest.split_at_mut_checked(len).unwrap_or_default();
+            let (piece, behind) = rest.must_split_at_mut(len)?;
             let mut groups = groups.clone();
-            if let Some(place) = groups.get_mut(axis) {
-                *place = vec![*group];
-            }
+            *groups.must_get_mut(axis)? = vec![*group];
             slabs.push(Slab { groups, dst: piece, base, outcome: Ok(()) });
             (rest, base) = (behind, base + len);
         }
-        slabs
+        Ok(slabs)
     }
 
     fn read_slab(

@@ -10,7 +10,7 @@ use super::read::{check_len, check_strides, turn, turned};
 use super::select::{AxisIndexes, Selection};
 use super::view::block_parts;
 use crate::dtype::{ByteOrder, Element};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::schunk::Made;
 
 impl NdArray {
@@ -29,7 +29,7 @@ impl NdArray {
         }
         let mut bytes = bytes.to_vec();
         for (axis, _) in turned(selection) {
-            turn(&mut bytes, &counts, axis, self.item_size());
+            turn(&mut bytes, &counts, axis, self.item_size())?;
         }
         self.write_picks(&picks, &bytes)
     }
@@ -106,13 +106,13 @@ impl NdArray {
                         if padded {
                             block.fill(0);
                         }
-                        pack_one(geometry, &parts, source, number, block);
+                        pack_one(geometry, &parts, source, number, block)
                     };
                     return Ok(Made::Later(geometry.block_bytes, Box::new(fill)));
                 }
-                let changed = touched_blocks(geometry, &parts);
+                let changed = touched_blocks(geometry, &parts)?;
                 let others_stay = frame.read_changed_blocks(number, &changed, buffer)?;
-                pack(geometry, &parts, source, buffer);
+                pack(geometry, &parts, source, buffer)?;
                 Ok(if others_stay { Made::Blocks(changed) } else { Made::Whole })
             },
         )
@@ -130,18 +130,16 @@ fn touched_chunks(geometry: &Geometry, groups: &[Vec<Group>]) -> Vec<usize> {
 }
 
 /// Which blocks of a chunk hold some of the parts, of which there are some along each axis.
-fn touched_blocks(geometry: &Geometry, parts: &[Vec<BlockPart>]) -> Vec<bool> {
+fn touched_blocks(geometry: &Geometry, parts: &[Vec<BlockPart>]) -> Result<Vec<bool>> {
     let strides = strides(&geometry.block_grid, 1);
     let mut touched = vec![false; geometry.block_grid.iter().product()];
     let mut odometer = Odometer::new(parts.iter().map(Vec::len));
     while let Some(at) = odometer.next() {
         let blocks = chosen(parts, at).zip(&strides);
         let number: usize = blocks.map(|(part, stride)| part.block * stride).sum();
-        if let Some(touched) = touched.get_mut(number) {
-            *touched = true;
-        }
+        *touched.must_get_mut(number)? = true;
     }
-    touched
+    Ok(touched)
 }
 
 /// Whether a chunk of `len` bytes has places for items that are not in the array.

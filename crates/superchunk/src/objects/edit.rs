@@ -17,7 +17,7 @@ impl Objects {
             return Ok(());
         }
         let number = self.chunk_of(len);
-        let (start, _) = self.place_of(number);
+        let (start, _) = self.place_of(number)?;
         let mut kept = List::new();
         if len > start {
             kept = self.chunk(number)?;
@@ -67,10 +67,10 @@ impl Objects {
             return Ok(());
         }
         let number = self.chunk_of(index);
-        let (start, count) = self.place_of(number);
+        let (start, count) = self.place_of(number)?;
         let within = usize::try_from(index - start).unwrap_or(usize::MAX);
         let list = self.chunk(number)?.with(within, gone, encoded)?;
-        let each = self.block_objects();
+        let each = self.block_objects()?;
         let ends: Vec<usize> =
             (0..list.len()).step_by(each).map(|first| list.len().min(first + each)).collect();
         self.splice(number, number + 1, &list.cut(self.packing, &ends)?)?;

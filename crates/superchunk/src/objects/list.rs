@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::packing::{ObjectPacking, position};
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 
 /// Objects in a row.
 pub(super) struct List {
@@ -51,13 +51,13 @@ impl List {
     }
 
     /// The encoded objects `range`, one after the other.
-    pub(super) fn objects(&self, range: Range<usize>) -> &[u8] {
-        self.bytes.get(self.span(range)).unwrap_or_default()
+    pub(super) fn objects(&self, range: Range<usize>) -> Result<&[u8]> {
+        self.bytes.must_get(self.span(range))
     }
 
     /// The objects `range` as a block.
     pub(super) fn block(&self, packing: ObjectPacking, range: Range<usize>) -> Result<Vec<u8>> {
-        let objects = self.objects(range.clone());
+        let objects = self.objects(range.clone())?;
         let mut block = Vec::with_capacity(objects.len() + range.len() + 5);
         let lengths = range.map(|index| self.span(index..index + 1).len());
         packing.write_head(lengths, &mut block)?;
@@ -81,11 +81,11 @@ impl List {
 
     /// Appends the objects `range` of another list.
     pub(super) fn extend(&mut self, other: &Self, range: Range<usize>) -> Result<()> {
-        let bytes = other.objects(range.clone());
+        let bytes = other.objects(range.clone())?;
         position(self.bytes.len().saturating_add(bytes.len()))?;
         let from = other.span(range.clone()).start;
         let shift = self.bytes.len();
-        let ends = other.starts.get(range.start + 1..=range.end).unwrap_or_default();
+        let ends = other.starts.must_get(range.start + 1..=range.end)?;
         for end in ends {
             self.starts.push(position(*end as usize - from + shift)?);
         }
@@ -110,12 +110,12 @@ impl List {
 
     /// How many objects from `start` on make a block of at most `count` objects and, unless it is
     /// one object alone, `bytes` bytes.
-    pub(super) fn block_end(&self, start: usize, count: usize, bytes: usize) -> usize {
+    pub(super) fn block_end(&self, start: usize, count: usize, bytes: usize) -> Result<usize> {
         let most = self.len().min(start.saturating_add(count));
         let first = self.span(start..start).start;
-        let ends = self.starts.get(start + 1..=most).unwrap_or_default();
+        let ends = self.starts.must_get(start + 1..=most)?;
         let fitting = ends.partition_point(|end| *end as usize - first <= bytes);
-        (start + fitting.max(1)).min(most)
+        Ok((start + fitting.max(1)).min(most))
     }
 
     fn span(&self, range: Range<usize>) -> Range<usize> {
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!((back.len(), MSGPACK.count(&block).unwrap()), (3, 3));
         assert_eq!(back.object(1).unwrap(), b"\xa2ab");
         assert_eq!(back.object(3), None);
-        assert_eq!(back.objects(0..3), list.objects(0..3));
+        assert_eq!(back.objects(0..3).unwrap(), list.objects(0..3).unwrap());
         assert_eq!(back.behind(1).unwrap().block(MSGPACK, 0..2).unwrap(), b"\x92\xa2ab\xa1c");
     }
 
@@ -166,14 +166,14 @@ mod tests {
     #[test]
     fn blocks_end_by_count_or_by_bytes() {
         let list = list(&["aaa", "bbb", "ccc", "dddddddddd", "e"]);
-        assert_eq!(list.block_end(0, 2, 100), 2);
-        assert_eq!(list.block_end(0, 9, 8), 2);
-        assert_eq!(list.block_end(0, 9, 11), 2);
-        assert_eq!(list.block_end(0, 9, 12), 3);
+        assert_eq!(list.block_end(0, 2, 100).unwrap(), 2);
+        assert_eq!(list.block_end(0, 9, 8).unwrap(), 2);
+        assert_eq!(list.block_end(0, 9, 11).unwrap(), 2);
+        assert_eq!(list.block_end(0, 9, 12).unwrap(), 3);
         // Too long for any block, so it gets one of its own.
-        assert_eq!(list.block_end(3, 9, 5), 4);
-        assert_eq!(list.block_end(4, 9, 5), 5);
-        assert_eq!(list.block_end(5, 9, 5), 5);
+        assert_eq!(list.block_end(3, 9, 5).unwrap(), 4);
+        assert_eq!(list.block_end(4, 9, 5).unwrap(), 5);
+        assert_eq!(list.block_end(5, 9, 5).unwrap(), 5);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::list::List;
 use super::meta;
 use super::packing::text;
 use crate::chunk::Content;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, OrBug, Result};
 use crate::wire::msgpack::Value;
 
 /// A list that is kept alive while it is used.
@@ -16,6 +16,9 @@ enum Held<'a> {
     Block(Arc<List>),
     Pending(&'a List),
 }
+
+/// Why an object that was looked for is there.
+const FOUND: &str = "what was found holds the object";
 
 impl Deref for Held<'_> {
     type Target = List;
@@ -110,14 +113,14 @@ impl Objects {
             if held.as_ref().is_none_or(|found| found.object(index).is_none()) {
                 held = Some(self.find(index)?);
             }
-            let object = held.as_ref().and_then(|found| found.object(index)).unwrap_or_default();
+            let object = held.as_ref().and_then(|found| found.object(index)).or_bug(FOUND)?;
             make(object).map_err(|error| told(error, index))
         }))
     }
 
     fn with_object<T>(&self, index: u64, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         let found = self.find(index)?;
-        let object = found.object(index).unwrap_or_default();
+        let object = found.object(index).or_bug(FOUND)?;
         work(object).map_err(|error| told(error, index))
     }
 
@@ -135,7 +138,7 @@ impl Objects {
             };
         }
         let number = self.chunk_of(index);
-        let (start, count) = self.place_of(number);
+        let (start, count) = self.place_of(number)?;
         let within = usize::try_from(index - start).unwrap_or(usize::MAX);
         let (list, first) = match self.items_per_block {
             Some(each) => {
@@ -153,10 +156,9 @@ impl Objects {
     }
 
     /// The number of the first object of a chunk, and how many there are in it.
-    pub(super) fn place_of(&self, number: usize) -> (u64, usize) {
-        let start = self.starts.get(number).copied().unwrap_or(0);
-        let end = self.starts.get(number + 1).copied().unwrap_or(start);
-        (start, usize::try_from(end - start).unwrap_or(usize::MAX))
+    pub(super) fn place_of(&self, number: usize) -> Result<(u64, usize)> {
+        let (start, end) = (self.starts.must_get(number)?, self.starts.must_get(number + 1)?);
+        Ok((*start, usize::try_from(end - start).unwrap_or(usize::MAX)))
     }
 
     /// The block of a chunk that holds its object `within`, found from the first block on.
@@ -202,7 +204,7 @@ impl Objects {
             let block = self.block(number, block, None)?;
             list.extend(&block, 0..block.len())?;
         }
-        let (_, count) = self.place_of(number);
+        let (_, count) = self.place_of(number)?;
         if list.len() == count {
             return Ok(list);
         }
@@ -267,7 +269,7 @@ impl Objects {
 
     /// Makes sure that every block of a chunk has as many objects as it should.
     pub(crate) fn count_chunk(&self, number: usize) -> Result<()> {
-        let (_, mut left) = self.place_of(number);
+        let (_, mut left) = self.place_of(number)?;
         for block in 0..self.block_count(number)? {
             let count = self.items_per_block.map(|each| each.min(left));
             let found = self.block(number, block, count)?.len();

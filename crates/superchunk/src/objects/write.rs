@@ -65,7 +65,7 @@ impl Objects {
             write(out)?;
             check_len(out.len() - before)
         })?;
-        if self.pending_len(self.pending.len()) < self.chunk_len() {
+        if self.pending_len(self.pending.len())? < self.chunk_len() {
             return Ok(());
         }
         self.flush(false).inspect_err(|_| self.pending.truncate(self.pending.len() - 1))
@@ -124,8 +124,8 @@ impl Objects {
     /// Makes pending objects chunks; those that do not fill a block only if `all` is set.
     fn flush(&mut self, all: bool) -> Result<()> {
         loop {
-            let count = self.block_objects();
-            let ends = self.block_ends(count, all);
+            let count = self.block_objects()?;
+            let ends = self.block_ends(count, all)?;
             let Some(end) = ends.last().copied() else { return Ok(()) };
             if self.choosing && self.frame.chunk_count() == 0 {
                 let layer =
@@ -144,14 +144,14 @@ impl Objects {
 
     /// Where the blocks of the next chunk end. Only its last block may have fewer than `count`
     /// objects; what does not fill a block stays, unless `all` is set.
-    fn block_ends(&self, count: usize, all: bool) -> Vec<usize> {
+    fn block_ends(&self, count: usize, all: bool) -> Result<Vec<usize>> {
         let most = self.block_len.saturating_mul(2);
         let (mut ends, mut start) = (Vec::new(), 0);
         while start < self.pending.len() {
-            let end = self.pending.block_end(start, count, most);
+            let end = self.pending.block_end(start, count, most)?;
             let is_full = end - start == count;
             let is_open = !is_full && end == self.pending.len() && !all;
-            let len = self.pending_len(end);
+            let len = self.pending_len(end)?;
             let too_long = start > 0 && len > self.chunk_len().saturating_add(most);
             if is_open || too_long {
                 break;
@@ -162,12 +162,12 @@ impl Objects {
                 break;
             }
         }
-        ends
+        Ok(ends)
     }
 
     /// About how many bytes the first `count` pending objects take in blocks.
-    fn pending_len(&self, count: usize) -> usize {
-        self.pending.objects(0..count).len() + self.packing.lengths_len(count)
+    fn pending_len(&self, count: usize) -> Result<usize> {
+        Ok(self.pending.objects(0..count)?.len() + self.packing.lengths_len(count))
     }
 
     /// About how many bytes a chunk has before it is compressed.
@@ -178,13 +178,13 @@ impl Objects {
 
     /// How many objects a full block has; a number that suits the pending ones, while it may be
     /// chosen.
-    pub(super) fn block_objects(&self) -> usize {
+    pub(super) fn block_objects(&self) -> Result<usize> {
         if self.choosing && self.frame.chunk_count() == 0 && self.pending.len() > 0 {
             let count = self.pending.len();
-            let average = self.pending_len(count).div_ceil(count).max(1);
-            return (self.block_len / average).clamp(FEWEST, MOST);
+            let average = self.pending_len(count)?.div_ceil(count).max(1);
+            return Ok((self.block_len / average).clamp(FEWEST, MOST));
         }
-        self.items_per_block.unwrap_or(FIRST_GUESS as usize)
+        Ok(self.items_per_block.unwrap_or(FIRST_GUESS as usize))
     }
 
     /// Puts a chunk of these blocks in the place of the chunks from `first` to before `end`.

@@ -12,7 +12,7 @@ use super::writer::{State, Writer};
 use super::{Checksum, Header, MetadataOptions};
 use crate::chunk;
 use crate::container::{self, ChunkSize, Contents, Entry, Integrity, Layout, Params, Rules, Space};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::options::CompressOptions;
 use crate::store::{Home, ReadAt, WriteAt};
 use crate::wire::json::Json;
@@ -257,7 +257,7 @@ impl Packed {
         let len = chunk::Header::parse(&bytes)?.compressed_len();
         let mut chunk = vec![0; len.saturating_add(self.checksum.len())];
         file.read_exact_at(position, &mut chunk)?;
-        let (whole, digest) = chunk.split_at_checked(len).unwrap_or_default();
+        let (whole, digest) = chunk.must_split_at(len)?;
         if self.checked {
             self.checksum.compare(whole, digest)?;
         }
@@ -279,8 +279,7 @@ impl Layout for Packed {
         }
         let left = end.saturating_sub(position);
         let len = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
-        self.store
-            .read_at(self.base.saturating_add(position), dst.get_mut(..len).unwrap_or_default())
+        self.store.read_at(self.base.saturating_add(position), dst.must_get_mut(..len)?)
     }
 
     fn as_bytes(&self, slot: u64) -> Option<&[u8]> {

@@ -12,8 +12,8 @@ use super::checksum::Checksum;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::store::ReadAt;
-use crate::wire::Reader;
 use crate::wire::json::{Json, Style};
+use crate::wire::{self, Reader};
 
 /// The bytes before the payload.
 pub(crate) const LEN: usize = 32;
@@ -119,7 +119,7 @@ pub(crate) fn read(
     let moved = |error: Error| error.moved_by(usize::try_from(start).unwrap_or(0));
     let mut head = [0; LEN];
     let found = store.read_at(start, &mut head)?;
-    let header = MetadataHeader::parse(head.get(..found).unwrap_or_default()).map_err(moved)?;
+    let header = MetadataHeader::parse(wire::filled(&head, found)?).map_err(moved)?;
     let end = start.saturating_add(header.section_len());
     if end > len {
         let error = Error::truncated(format!("the metadata ends at byte {end} of {len}"));

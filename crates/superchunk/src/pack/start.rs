@@ -6,6 +6,7 @@ use super::offsets;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::ReadAt;
+use crate::wire;
 use crate::wire::json::Json;
 
 /// How far a file is believed.
@@ -38,7 +39,7 @@ impl Start {
         let len = store.len()?;
         let mut bytes = [0; header::LEN];
         let found = store.read_at(0, &mut bytes)?;
-        let header = Header::parse(bytes.get(..found).unwrap_or_default())?;
+        let header = Header::parse(wire::filled(&bytes, found)?)?;
         let mut table = header.stored_len();
         let (mut meta_header, mut metadata) = (None, None);
         if header.metadata && header.is_proposal() {

@@ -61,7 +61,7 @@ impl Chunks {
     pub(crate) fn list(store: &dyn ReadAt, start: &Start, trust: &Trust) -> Result<Option<Self>> {
         let walk = Walk::new(store, start, trust);
         let Some(positions) = walk.listed()? else { return Ok(None) };
-        let base = positions.first().copied().unwrap_or(start.table_end);
+        let base = positions.first().map_or(start.table_end, |first| *first);
         Ok(Some(Self {
             base,
             stored: positions.len() as u64,
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
 
     /// Visits chunks whose positions are known.
     fn visit(&mut self, positions: &[u64]) -> Result<()> {
-        self.found.base = positions.first().copied().unwrap_or(self.start.table_end);
+        self.found.base = positions.first().map_or(self.start.table_end, |first| *first);
         for (number, position) in positions.iter().enumerate() {
             self.position = *position;
             let header = self.chunk(number as u64)?;

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::header::Header;
 use super::plan::{Plan, Policy, Switch};
 use super::space::room_for_offsets;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::store::{Home, WriteAt, last_sync};
 use crate::wire::json::Json;
 
@@ -115,8 +115,7 @@ impl Writer {
 
     /// The bytes from `position` on that are not written yet.
     pub(super) fn unwritten(&self, position: u64) -> &[u8] {
-        let at = usize::try_from(position.saturating_sub(self.written())).unwrap_or(usize::MAX);
-        self.pending.get(at..).unwrap_or_default()
+        bytes_from(&self.pending, position.saturating_sub(self.written()))
     }
 
     /// Refuses to go on after a sync has failed: nobody knows what is on the disk.
@@ -234,7 +233,7 @@ impl Writer {
 
     fn write_new(&self, plan: &Plan, positions: &[u64]) -> Result<()> {
         let head = plan.head();
-        let (header, metadata) = head.split_at_checked(super::HEADER_LEN).unwrap_or_default();
+        let (header, metadata) = head.must_split_at(super::HEADER_LEN)?;
         let behind = [metadata, &plan.table_bytes(positions)].concat();
         self.file.write_at(super::HEADER_LEN as u64, &behind)?;
         self.file.sync()?;
@@ -248,7 +247,7 @@ impl Writer {
         changed: Range<usize>,
     ) -> Result<()> {
         let old = self.committed.as_ref().map_or(0, Vec::len);
-        let added = positions.get(old..).unwrap_or_default();
+        let added = positions.must_get(old..)?;
         if plan.header.offsets && !added.is_empty() {
             let place = plan.table() + old as u64 * super::offsets::WIDTH;
             self.file.write_at(place, &super::offsets::to_bytes(added.iter().copied()))?;

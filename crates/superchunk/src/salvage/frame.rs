@@ -72,7 +72,7 @@ fn stated_tail(head: &Head, judge: &mut Judge<'_>) -> Result<Option<(Tail, Seale
     let (record, part) =
         part.split_at(usize::try_from(range.start - record).unwrap_or(0).min(part.len()));
     let tail = match remains::tail(part, &judge.limits) {
-        Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+        Err(error) if error.is_no_damage() => return Err(error),
         tail => tail.ok(),
     };
     Ok(tail.map(|tail| {
@@ -177,7 +177,7 @@ fn resolve(
                 parts.push(part_of(&found));
             }
             // It may be whole: that there is too little memory must not make it a hole.
-            Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+            Err(error) if error.is_no_damage() => return Err(error),
             Err(error) => {
                 let source = Source::Bytes(at..at);
                 parts.push(Part::Hole { source, reason: error.to_string() });

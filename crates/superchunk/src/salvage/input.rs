@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::store::ReadAt;
+use crate::wire;
 
 /// How much is read at once, or more if more is asked for.
 const WINDOW: usize = 1 << 20;
@@ -37,8 +38,7 @@ impl<'a> Input<'a> {
 
     /// `len` bytes from `at` on; fewer at the end of the file.
     pub(super) fn get(&mut self, at: u64, len: usize) -> &[u8] {
-        let found = self.ahead(at, len);
-        found.get(..len).unwrap_or(found)
+        wire::at_most(self.ahead(at, len), len)
     }
 
     /// A range; what lies behind the end of the file is missing.
@@ -71,8 +71,7 @@ impl<'a> Input<'a> {
                 break;
             }
             let left = usize::try_from(range.end - at).unwrap_or(usize::MAX);
-            let ahead = self.ahead(at, 1);
-            let part = ahead.get(..left).unwrap_or(ahead);
+            let part = wire::at_most(self.ahead(at, 1), left);
             if part.is_empty() {
                 break;
             }

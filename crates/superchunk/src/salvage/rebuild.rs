@@ -286,7 +286,9 @@ impl Plan {
 /// vouches for lengths, one that is too large is taken for damage.
 fn refuse_limit<T>(result: Result<T>, report: &Report) -> Result<Result<T>> {
     match result {
-        Err(error) if error.kind() == ErrorKind::LimitExceeded && report.sealed => Err(error),
+        Err(error) if error.is_no_damage() && (report.sealed || error.kind() == ErrorKind::Bug) => {
+            Err(error)
+        }
         result => Ok(result),
     }
 }
@@ -294,7 +296,7 @@ fn refuse_limit<T>(result: Result<T>, report: &Report) -> Result<Result<T>> {
 /// Ends the salvage if too little memory is what prevents that something is read: it may be whole.
 pub(super) fn unless_limit<T>(result: Result<T>) -> Result<Result<T>> {
     match result {
-        Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
+        Err(error) if error.is_no_damage() => Err(error),
         result => Ok(result),
     }
 }

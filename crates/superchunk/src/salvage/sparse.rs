@@ -10,12 +10,13 @@ use super::trailers::trailers;
 use crate::block_shape::BlockShape;
 use crate::chunk::Header;
 use crate::container::{Entry, Layer, Slot};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::frame::remains::{self, Head, Sealed};
 use crate::frame::{INDEX, Kind, chunk_id, chunk_name};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
 use crate::store::{Bytes, Dir, ReadAt};
+use crate::wire;
 
 /// A chunk file that can be read.
 struct File {
@@ -29,7 +30,7 @@ struct File {
 pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
     let index = dir.open(INDEX).and_then(|file| read_all(file.as_ref(), limits.max_metadata));
     let index = match index {
-        Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+        Err(error) if error.is_no_damage() => return Err(error),
         index => index.unwrap_or_default(),
     };
     let head = remains::head(index.clone(), Kind::Sparse).ok();
@@ -94,7 +95,7 @@ impl ChunkFolder<'_> {
                 Ok((part, Some(file)))
             }
             // It may be whole: that there is too little memory must not make it a hole.
-            Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
+            Err(error) if error.is_no_damage() => Err(error),
             Err(error) => {
                 let reason = error.to_string();
                 let part = match order {
@@ -146,7 +147,7 @@ impl Fetch for Files<'_> {
             let file = self.dir.open(name)?;
             let mut start = [0; 32];
             let found = file.read_at(0, &mut start)?;
-            let header = Header::parse(start.get(..found).unwrap_or_default())?;
+            let header = Header::parse(wire::filled(&start, found)?)?;
             self.limits.check_decoded(header.compressed_len())?;
             let mut chunk = vec![0; header.compressed_len()];
             file.read_exact_at(0, &mut chunk)?;
@@ -168,7 +169,7 @@ fn list(
     let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let trailer = trailer.map(|trailer| place(trailer.start)..place(trailer.end));
     let Some(trailer) = trailer else { return Ok((None, Vec::new(), Sealed::Nothing)) };
-    let values = remains::values(index.get(trailer.clone()).unwrap_or_default());
+    let values = remains::values(index.must_get(trailer.clone())?);
     // Header, index and trailer fill the file: the index begins where the header ends, or at the
     // only place from where it ends before the trailer.
     let stated = head.map(|head| place(head.header_len));
@@ -183,7 +184,7 @@ fn list(
     let Some((start, entries)) = starts.into_iter().find_map(read) else {
         return Ok((None, values, Sealed::Nothing));
     };
-    let part = index.get(start..trailer.end).unwrap_or_default();
+    let part = index.must_get(start..trailer.end)?;
     let sealed = head.and_then(|head| {
         let tail = remains::tail(part, limits).ok()?;
         Some(remains::sealed(head, &[], part, &tail))

@@ -6,7 +6,7 @@ use super::options::default_chunk_size;
 use super::{SuperChunk, Tail};
 use crate::chunk::{self, Content, Encoder, FillBlock, Header};
 use crate::container::{ChunkSize, Entry, MAX_CHUNK_SIZE, MAX_CHUNKS, Run};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// The last version of chunks that Blosc1 knows.
 const BLOSC1: u8 = 2;
@@ -112,7 +112,7 @@ impl SuperChunk {
         // The memory is kept for the next tail.
         self.tail.bytes = old.bytes;
         self.tail.bytes.clear();
-        self.tail.bytes.extend_from_slice(rest.get(whole..).unwrap_or_default());
+        self.tail.bytes.extend_from_slice(rest.must_get(whole..)?);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use super::append::Stored;
 use super::fetch::{Held, Scratch, Source, StoredChunk, wants_more};
 use crate::chunk::{FillBlock, Header, Parts, each};
 use crate::container::{ChunkSize, Entry, MAX_CHUNKS, Run};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// What a chunk becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl SuperChunk {
             }),
             Ok(Source::Tail(bytes)) => {
                 each(&mut Vec::new(), bytes.len(), parts, |range, _, dst| {
-                    dst.copy_from_slice(bytes.get(range).unwrap_or_default());
+                    dst.copy_from_slice(bytes.must_get(range)?);
                     Ok(())
                 })
             }

@@ -7,7 +7,7 @@ use super::append::value_chunk;
 use super::options::default_chunk_size;
 use crate::chunk::{Header, without_marks};
 use crate::container::{ChunkSize, Entry, MAX_CHUNK_SIZE, MAX_CHUNKS, Run, Slot};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// Values that a super-chunk can be filled with at no cost.
 #[non_exhaustive]
@@ -174,7 +174,7 @@ impl SuperChunk {
             let (number, within) = self.locate(position)?;
             let len = self.decoded_len(number)?;
             let count = bytes.len().min(len - within);
-            let (part, rest) = bytes.split_at_checked(count).unwrap_or_default();
+            let (part, rest) = bytes.must_split_at(count)?;
             let stored = if count == len {
                 self.encode(part)
             } else {
@@ -244,7 +244,7 @@ impl SuperChunk {
         self.write_run(run, 0, &mut value)?;
         while len > 0 {
             let count = usize::try_from(len).map_or(value.len(), |len| len.min(value.len()));
-            self.append(value.get(..count).unwrap_or_default())?;
+            self.append(value.must_get(..count)?)?;
             len -= count as u64;
         }
         Ok(())
@@ -286,7 +286,7 @@ impl SuperChunk {
             0 => None,
             _ => {
                 let chunk = self.read_chunk(keep)?;
-                let stored = self.encode(chunk.get(..within).unwrap_or_default());
+                let stored = self.encode(chunk.must_get(..within)?);
                 Some(stored.map_err(|error| self.told(keep, error))?)
             }
         };
@@ -334,9 +334,7 @@ impl SuperChunk {
         }
         for (number, mut chunk) in fresh {
             let slot = self.layout.put(&mut chunk)?;
-            if let Some(entry) = self.contents.entries.get_mut(number) {
-                *entry = Entry::stored(slot);
-            }
+            *self.contents.entries.must_get_mut(number)? = Entry::stored(slot);
         }
         self.contents.chunk_size = ChunkSize::Variable;
         Ok(())
@@ -344,9 +342,7 @@ impl SuperChunk {
 
     pub(super) fn replace(&mut self, number: usize, entry: Entry) -> Result<()> {
         let old = self.stored(number)?;
-        if let Some(place) = self.contents.entries.get_mut(number) {
-            *place = entry;
-        }
+        *self.contents.entries.must_get_mut(number)? = entry;
         self.release(old);
         Ok(())
     }

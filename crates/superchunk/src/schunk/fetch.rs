@@ -6,8 +6,9 @@ use std::sync::PoisonError;
 use super::SuperChunk;
 use crate::chunk::{ChunkBytes, Content, Decoder, Header, LazyChunk, Output};
 use crate::container::{Layout, Run, Slot};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::filters::scratch;
+use crate::wire;
 
 /// What a small read of a chunk takes first: its header and block starts, or all of a small chunk.
 const PREFIX: u64 = 8192;
@@ -60,7 +61,7 @@ impl ChunkBytes for StoredChunk<'_> {
         let mut have = 0;
         while have < wanted.len() {
             let end = wanted.len().min(have.saturating_mul(2).max(LARGE_BLOCK));
-            let dst = scratch(buffer, end).get_mut(have..).unwrap_or_default();
+            let dst = scratch(buffer, end).must_get_mut(have..)?;
             let found = self.layout.read(self.slot, (wanted.start + have) as u64, dst)?;
             have += found;
             if have < end {
@@ -183,7 +184,7 @@ impl SuperChunk {
         }
         let (header, here) = self.read_start(number, slot, buffer)?;
         if here >= header.compressed_len() {
-            return Ok(Held::Whole(buffer.get(..here).unwrap_or_default()));
+            return Ok(Held::Whole(wire::filled(buffer, here)?));
         }
         let prefix = LazyChunk::prefix_len(&header);
         let in_blocks = matches!(header.content(), Content::Blocks | Content::Stored);
@@ -195,8 +196,8 @@ impl SuperChunk {
             true => self.read_prefix(slot, buffer, here, prefix)?.len(),
             false => here,
         };
-        match LazyChunk::new(buffer.get(..here).unwrap_or_default(), 0, 0) {
-            Ok(lazy) => Ok(Held::Start(lazy, buffer.get(..here).unwrap_or_default())),
+        match LazyChunk::new(wire::filled(buffer, here)?, 0, 0) {
+            Ok(lazy) => Ok(Held::Start(lazy, wire::filled(buffer, here)?)),
             Err(_) => self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk)),
         }
     }
@@ -211,7 +212,7 @@ impl SuperChunk {
         let extent = self.likely_extent(number, slot)?;
         let first = usize::try_from(extent.min(PREFIX)).unwrap_or(FIRST_GUESS);
         let here = self.read_more(slot, buffer, 0, first)?.len();
-        let header = Header::parse(buffer.get(..here).unwrap_or_default())?;
+        let header = Header::parse(wire::filled(buffer, here)?)?;
         self.check_len(number, &header)?;
         self.check_extent(slot, header.compressed_len())?;
         Ok((header, here))
@@ -253,7 +254,7 @@ impl SuperChunk {
         let likely = likely.min(self.limits.max_decoded.saturating_add(FIRST_GUESS));
         let first = usize::try_from(extent).map_or(likely, |extent| extent.min(likely));
         let found = self.read_more(slot, buffer, 0, first)?.len();
-        let header = Header::parse(buffer.get(..found).unwrap_or_default())?;
+        let header = Header::parse(wire::filled(buffer, found)?)?;
         self.check_len(number, &header)?;
         let len = header.compressed_len();
         let extent = if len as u64 > extent { self.check_extent(slot, len)? } else { extent };
@@ -264,7 +265,7 @@ impl SuperChunk {
             self.limits.check_decoded(len)?;
             self.read_more(slot, buffer, found, wanted)?
         } else {
-            buffer.get(..found).unwrap_or_default()
+            wire::filled(buffer, found)?
         };
         split(len, here)
     }
@@ -286,7 +287,7 @@ impl SuperChunk {
                 break;
             }
         }
-        Ok(buffer.get(..found).unwrap_or_default())
+        wire::filled(buffer, found)
     }
 
     /// Makes `buffer`, which begins with the first `from` bytes of a chunk, begin with the first `to`,
@@ -302,9 +303,9 @@ impl SuperChunk {
         if buffer.len() < to {
             buffer.resize(to, 0);
         }
-        let dst = buffer.get_mut(from..to).unwrap_or_default();
+        let dst = buffer.must_get_mut(from..to)?;
         let found = from + self.layout.read(slot, from as u64, dst)?;
-        Ok(buffer.get(..found).unwrap_or_default())
+        wire::filled(buffer, found)
     }
 
     /// Refuses a chunk that has another length than the container says.

@@ -8,7 +8,8 @@ use super::SuperChunk;
 use super::fetch::Source;
 use crate::chunk::{Content, Header, Output};
 use crate::container::ChunkSize;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
+use crate::wire;
 
 /// From how many wanted items on a chunk is decoded whole.
 const MANY: usize = 16;
@@ -55,7 +56,7 @@ impl SuperChunk {
             let (number, within) = self.locate(position)?;
             let chunk_len = self.decoded_len(number)?;
             let len = dst.len().min(chunk_len.saturating_sub(within));
-            let (part, rest) = dst.split_at_mut_checked(len).unwrap_or_default();
+            let (part, rest) = dst.must_split_at_mut(len)?;
             if len == 0 {
                 return Err(Error::corrupt(format!("chunk {number} is too short")));
             }
@@ -93,7 +94,7 @@ impl SuperChunk {
             let start = first * size as u64 - within as u64;
             let end = start + self.decoded_len(number)? as u64;
             let here = rest.partition_point(|(item, _)| (item + 1) * size as u64 <= end).max(1);
-            let (group, behind) = rest.split_at_mut_checked(here).unwrap_or_default();
+            let (group, behind) = rest.must_split_at_mut(here)?;
             self.gather_in_chunk(number, start, group)?;
             rest = behind;
         }
@@ -189,7 +190,7 @@ impl SuperChunk {
             Source::Stored(slot) => {
                 let mut start = [0; 32];
                 let found = self.layout.read(slot, 0, &mut start)?;
-                Header::parse(start.get(..found).unwrap_or_default())
+                Header::parse(wire::filled(&start, found)?)
             }
             Source::Run(run, _) => Header::parse(&self.contents.run_chunk(number, run)?),
             Source::Tail(bytes) => Header::parse(&crate::chunk::compress(bytes, &self.compress)?),
@@ -232,7 +233,7 @@ impl SuperChunk {
         }
         let starts = self.starts()?;
         let number = starts.partition_point(|start| *start <= position).saturating_sub(1);
-        let start = starts.get(number).copied().unwrap_or(0);
+        let start = *starts.must_get(number)?;
         Ok((number, usize::try_from(position - start).map_err(too_far)?))
     }
 

@@ -8,6 +8,7 @@ use super::fetch::{Scratch, Source, StoredChunk};
 use crate::chunk::{ChunkBytes, vl_prefix_len};
 use crate::container::{ChunkSize, MAX_CHUNKS};
 use crate::error::{Error, ErrorKind, Result};
+use crate::wire;
 
 impl SuperChunk {
     /// Decodes one block of a chunk of variable-length blocks. Of a chunk that is not in memory only
@@ -40,7 +41,7 @@ impl SuperChunk {
                 self.limits.check_decoded(prefix)?;
                 self.read_prefix(slot, buffer, here, prefix)?
             }
-            false => buffer.get(..here).unwrap_or_default(),
+            false => wire::filled(buffer, here)?,
         };
         let mut source = StoredChunk { layout: self.layout.as_ref(), slot, here };
         decoder.read_block_from(here, block, |wanted| {

@@ -2,6 +2,7 @@
 
 use super::ReadAt;
 use crate::error::Result;
+use crate::wire::at_most;
 
 /// A read-only store over anything that can be seen as bytes.
 ///
@@ -38,16 +39,14 @@ impl<T: AsRef<[u8]> + Send + Sync> ReadAt for Bytes<T> {
 
 /// Copies what `bytes` have from `position` on, as far as `dst` goes; returns how many.
 pub(super) fn copy_from(bytes: &[u8], position: u64, dst: &mut [u8]) -> usize {
-    let found = from(bytes, position);
-    let count = found.len().min(dst.len());
-    if let (Some(to), Some(from)) = (dst.get_mut(..count), found.get(..count)) {
-        to.copy_from_slice(from);
-    }
-    count
+    let found = at_most(from(bytes, position), dst.len());
+    let (to, _) = dst.split_at_mut(found.len());
+    to.copy_from_slice(found);
+    found.len()
 }
 
 /// The bytes from `position` on: none when it lies past the end.
-pub(super) fn from(bytes: &[u8], position: u64) -> &[u8] {
+pub(crate) fn from(bytes: &[u8], position: u64) -> &[u8] {
     usize::try_from(position).ok().and_then(|position| bytes.get(position..)).unwrap_or_default()
 }
 

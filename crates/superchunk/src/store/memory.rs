@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use super::bytes::copy_from;
 use super::{Dir, ReadAt, WriteAt};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// A store in memory that grows as it is written.
 ///
@@ -77,9 +77,7 @@ impl WriteAt for Memory {
         // What is there already is replaced, the rest is new.
         let old = bytes.len().min(end) - start;
         let (over, new) = src.split_at(old);
-        if let Some(dst) = bytes.get_mut(start..start + old) {
-            dst.copy_from_slice(over);
-        }
+        bytes.must_get_mut(start..start + old)?.copy_from_slice(over);
         bytes.extend_from_slice(new);
         Ok(())
     }

@@ -66,8 +66,7 @@ pub(crate) fn create_temporary(dir: &dyn Dir, name: &str) -> Result<(String, Arc
 
 /// The start of a name that fits a temporary one.
 pub(super) fn shortened(name: &str) -> &str {
-    let end = (0..=LONGEST_NAME.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
-    name.get(..end.unwrap_or(0)).unwrap_or_default()
+    (0..=LONGEST_NAME).rev().find_map(|end| name.get(..end)).unwrap_or_default()
 }
 
 #[cfg(test)]

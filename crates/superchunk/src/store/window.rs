@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use super::bytes::from;
 use super::{Identity, ReadAt, WriteAt};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
+use crate::wire;
 
 /// Part of a store from a byte on, such as a frame inside a larger file.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ impl<S: ReadAt> ReadAt for Window<S> {
         let room = usize::try_from(self.room_at(position)).unwrap_or(usize::MAX);
         let Some(inside) = self.start.checked_add(position) else { return Ok(0) };
         let len = dst.len();
-        self.store.read_at(inside, dst.get_mut(..room.min(len)).unwrap_or_default())
+        self.store.read_at(inside, dst.must_get_mut(..room.min(len))?)
     }
 
     fn next_data(&self, position: u64) -> Result<u64> {
@@ -67,7 +68,7 @@ impl<S: ReadAt> ReadAt for Window<S> {
     fn as_bytes(&self) -> Option<&[u8]> {
         let behind = from(self.store.as_bytes()?, self.start);
         let room = usize::try_from(self.room_at(0)).unwrap_or(usize::MAX);
-        Some(behind.get(..room).unwrap_or(behind))
+        Some(wire::at_most(behind, room))
     }
 }
 

@@ -14,8 +14,9 @@ use super::root::{Root, file_name};
 use super::storage::{Leaf, Reserve, Storage};
 use crate::chunk::Header;
 use crate::container::{Contents, Entry, Layout};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::store::{Dir, Owner, ReadAt};
+use crate::wire;
 
 /// How many files are kept open.
 const OPEN_FILES: usize = 64;
@@ -104,7 +105,7 @@ impl Column {
     pub(crate) fn chunk(&self, slot: u64) -> Result<Vec<u8>> {
         let mut head = [0; 32];
         let found = self.read(slot, 0, &mut head)?;
-        let len = Header::parse(head.get(..found).unwrap_or_default())?.compressed_len();
+        let len = Header::parse(wire::filled(&head, found)?)?.compressed_len();
         let extent = self.extent(slot, None)?;
         if len as u64 > extent {
             return Err(Error::truncated(format!("the chunk has {len} bytes, its place {extent}"))
@@ -209,10 +210,10 @@ impl Layout for Column {
         }
         let mut read = || {
             let (opened, within) = self.find(slot)?;
-            let (position, len) = opened.index.place(within).unwrap_or_default();
+            let (position, len) = opened.index.place_of(within)?;
             let left = len.saturating_sub(start);
             let wanted = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
-            opened.store.read_at(position + start, dst.get_mut(..wanted).unwrap_or_default())
+            opened.store.read_at(position + start, dst.must_get_mut(..wanted)?)
         };
         self.root.checked(read())
     }
@@ -226,7 +227,7 @@ impl Layout for Column {
             return Ok(self.pending.len(slot)? as u64);
         }
         let (opened, within) = self.root.checked(self.find(slot))?;
-        Ok(opened.index.place(within).unwrap_or_default().1)
+        Ok(opened.index.place_of(within)?.1)
     }
 
     fn behind(&self) -> usize {

@@ -16,8 +16,11 @@ use std::sync::{Arc, PoisonError};
 use super::journal::{self, Action, FileId, JOURNAL};
 use super::root::{Root, copy_name, file_name};
 use super::storage::Storage;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, OrBug, Result};
 use crate::store::{Dir, WriteAt, last_sync};
+
+/// Why what an action changes is at hand.
+const OPENED: &str = "what an action changes was opened before";
 
 /// Whether the meta files of a journal are there already, under other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,14 +127,14 @@ impl Root {
             if !folders.contains_key(file.column.as_str()) {
                 folders.insert(&file.column, self.column_folder(&file.column)?);
             }
-            let Some(folder) = folders.get(file.column.as_str()) else { continue };
+            let folder = folders.get(file.column.as_str()).or_bug(OPENED)?;
             let name = file_name(file.number);
             match action {
                 Action::Patch { position, bytes, .. } => {
                     if !edited.contains_key(file) {
                         edited.insert(file, folder.edit(&name)?);
                     }
-                    edited.get(file).map_or(Ok(()), |store| store.write_at(*position, bytes))?;
+                    edited.get(file).or_bug(OPENED)?.write_at(*position, bytes)?;
                 }
                 Action::Remove(_) => absent_is_fine(folder.remove(&name))?,
                 _ => {
@@ -153,7 +156,7 @@ impl Root {
         renamed: &mut BTreeSet<&str>,
     ) -> Result<()> {
         for column in std::mem::take(renamed) {
-            folders.get(column).map_or(Ok(()), |folder| self.sync_names(folder.as_ref()))?;
+            self.sync_names(folders.get(column).or_bug(OPENED)?.as_ref())?;
         }
         Ok(())
     }

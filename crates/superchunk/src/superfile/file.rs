@@ -15,9 +15,9 @@
 //! All integers are little endian. The place of a chunk goes up to the next one, or to the end of the
 //! file.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrBug, Result};
 use crate::store::ReadAt;
-use crate::wire::Reader;
+use crate::wire::{self, Reader};
 
 /// The first bytes of a superchunk file.
 pub(crate) const MAGIC: &[u8; 4] = b"blsk";
@@ -49,7 +49,7 @@ impl Index {
         let len = store.len()?;
         let mut head = [0; INDEX];
         let found = store.read_at(0, &mut head)?;
-        let (typesize, stated) = parse_head(head.get(..found).unwrap_or_default())?;
+        let (typesize, stated) = parse_head(wire::filled(&head, found)?)?;
         // Each chunk takes its entry and its header, so nothing is believed that is not there.
         let room = len.saturating_sub(INDEX as u64) / (8 + MIN_CHUNK);
         if u64::from(stated) > room {
@@ -85,10 +85,15 @@ impl Index {
     }
 
     /// Where a chunk begins, and how many bytes its place has.
-    pub(crate) fn place(&self, slot: usize) -> Option<(u64, u64)> {
+    fn place(&self, slot: usize) -> Option<(u64, u64)> {
         let start = *self.offsets.get(slot)?;
-        let end = self.offsets.get(slot + 1).copied().unwrap_or(self.len);
+        let end = self.offsets.get(slot + 1).map_or(self.len, |next| *next);
         Some((start, end.saturating_sub(start)))
+    }
+
+    /// The same for a chunk that the index was read for.
+    pub(crate) fn place_of(&self, slot: usize) -> Result<(u64, u64)> {
+        self.place(slot).or_bug("an index has all chunks that it was read for")
     }
 }
 

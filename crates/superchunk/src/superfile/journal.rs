@@ -17,7 +17,7 @@
 use twox_hash::XxHash3_64;
 
 use super::storage::check_column_name;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::limits::Limits;
 use crate::store::{Dir, ReadAt};
 use crate::wire::Reader;
@@ -83,7 +83,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<Action>> {
         );
     }
     let stated = u64::from_le_bytes(reader.array("checksum")?);
-    let body = bytes.get(reader.position()..).unwrap_or_default();
+    let body = bytes.must_get(reader.position()..)?;
     if XxHash3_64::oneshot(body) != stated {
         return Err(Error::corrupt("the journal has another checksum than it says")
             .at(FORMAT, "checksum", 8));
@@ -166,16 +166,15 @@ impl<S: ReadAt> ReadAt for Patched<S> {
     fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize> {
         let left = self.len()?.saturating_sub(position);
         let wanted = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
-        let dst = dst.get_mut(..wanted).unwrap_or_default();
+        let dst = dst.must_get_mut(..wanted)?;
         let found = self.inner.read_at(position, dst)?;
-        dst.get_mut(found..).unwrap_or_default().fill(0);
+        dst.iter_mut().skip(found).for_each(|byte| *byte = 0);
         for (at, bytes) in &self.patches {
             // One of the two begins first; what they share is copied.
             let skip = usize::try_from(position.saturating_sub(*at)).unwrap_or(usize::MAX);
             let start = usize::try_from(at.saturating_sub(position)).unwrap_or(usize::MAX);
-            let from = bytes.get(skip..).unwrap_or_default();
-            let to = dst.get_mut(start..).unwrap_or_default();
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            let (to, from) = (dst.iter_mut().skip(start), bytes.iter().skip(skip));
+            to.zip(from).for_each(|(to, from)| *to = *from);
         }
         Ok(wanted)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, OrBug, Result};
 use crate::store::{Dir, WriteAt};
 
 /// Slots from here on are pending chunks; below, a slot is the number of a committed chunk.
@@ -40,7 +40,8 @@ impl Pending {
                 self.spill = Some(folder.create(SPILL)?);
             }
             let position = self.spilled;
-            self.spill.as_ref().map_or(Ok(()), |file| file.write_at(position, chunk))?;
+            let file = self.spill.as_ref().or_bug("the file was made before")?;
+            file.write_at(position, chunk)?;
             self.spilled += chunk.len() as u64;
             Place::Spilled { position, len: chunk.len() }
         };
@@ -69,13 +70,12 @@ impl Pending {
     pub(crate) fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize> {
         let left = (self.len(slot)? as u64).saturating_sub(start);
         let wanted = usize::try_from(left).map_or(dst.len(), |left| left.min(dst.len()));
-        let dst = dst.get_mut(..wanted).unwrap_or_default();
+        let dst = dst.must_get_mut(..wanted)?;
         match self.place(slot)? {
             Place::Memory(chunk) => {
                 let start = usize::try_from(start).unwrap_or(usize::MAX);
-                dst.copy_from_slice(
-                    chunk.get(start..).and_then(|c| c.get(..wanted)).unwrap_or_default(),
-                );
+                let part = chunk.get(start..).and_then(|rest| rest.get(..wanted));
+                dst.copy_from_slice(part.or_bug("no more is read than the chunk has")?);
             }
             Place::Spilled { position, .. } => {
                 let file = self.spill.as_ref().ok_or_else(gone)?;

@@ -17,7 +17,7 @@ use super::commit::Prepared;
 use super::journal::{self, Action, FileId, JOURNAL, Patched};
 use super::storage::{Storage, parse_nrows};
 use crate::container;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
 use crate::store::{Dir, MemoryFolder, ReadAt, WriteAt, last_sync};
@@ -216,7 +216,7 @@ impl Root {
         let mut storage =
             Storage::parse(&text).map_err(|error| error.within(self.told("meta/storage")))?;
         let rows = self.rows()?;
-        let Some(first) = storage.shape.first_mut() else { return Ok(storage) };
+        let first = storage.shape.must_get_mut(0)?;
         if *first != rows && !self.access.recover {
             return Err(Error::corrupt(format!(
                 "says {rows} rows, the shape {first}: open it with recovery to get the smaller"

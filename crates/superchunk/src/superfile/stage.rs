@@ -16,6 +16,7 @@ use crate::chunk::Header;
 use crate::container::Entry;
 use crate::error::{Error, Result};
 use crate::store::WriteAt;
+use crate::wire;
 
 /// The most slots that a new file gets beyond its chunks.
 const MAX_SLOTS: usize = 512;
@@ -97,14 +98,14 @@ fn plan(column: &Column, file: usize, wanted: usize, changed: &[Changed]) -> Res
         if *at >= old {
             let mut head = [0; 32];
             let found = column.pending.read(*source, 0, &mut head)?;
-            let header = Header::parse(head.get(..found).unwrap_or_default())?;
+            let header = Header::parse(wire::filled(&head, found)?)?;
             let behind = column.reserve.behind(len, header.len());
             plan.patches.push(((INDEX + 8 * at) as u64, end.to_le_bytes().to_vec()));
             plan.fresh.push((end, *source));
             end += (len + behind) as u64;
             continue;
         }
-        let (start, place) = opened.index.place(*at).unwrap_or_default();
+        let (start, place) = opened.index.place_of(*at)?;
         let last = at + 1 == old;
         if (len as u64 > place && !last) || !column.root.has_room_for(plan.patched() + len) {
             return Ok(None);
@@ -134,23 +135,24 @@ impl Plan {
 
 /// Where the next chunk goes: behind the last one that stays and its reserve.
 fn end_of(opened: &Opened, count: usize, column: &Column) -> Result<u64> {
-    let Some((start, _)) = count.checked_sub(1).and_then(|last| opened.index.place(last)) else {
+    let Some(last) = count.checked_sub(1) else {
         return Ok((INDEX + 8 * opened.index.slots) as u64);
     };
+    let (start, _) = opened.index.place_of(last)?;
     let mut head = [0; 32];
     let found = opened.store.read_at(start, &mut head)?;
-    let header = Header::parse(head.get(..found).unwrap_or_default())?;
+    let header = Header::parse(wire::filled(&head, found)?)?;
     let len = header.compressed_len();
     Ok(start + (len + column.reserve.behind(len, header.len())) as u64)
 }
 
 /// The length of a committed chunk, no more than its place.
 fn chunk_len(opened: &Opened, at: usize) -> Result<usize> {
-    let (start, place) = opened.index.place(at).unwrap_or_default();
+    let (start, place) = opened.index.place_of(at)?;
     let mut head = [0; 32];
     let found = opened.store.read_at(start, &mut head)?;
-    let len = Header::parse(head.get(..found).unwrap_or_default())
-        .map_or(0, |header| header.compressed_len());
+    let len =
+        Header::parse(wire::filled(&head, found)?).map_or(0, |header| header.compressed_len());
     Ok(usize::try_from(place).map_or(len, |place| len.min(place)))
 }
 

@@ -11,7 +11,7 @@
 //! scalars, block lists, flow mappings and several documents are refused: they are what makes YAML of
 //! strangers dangerous, and no such file needs them.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrBug, Result};
 
 /// How deep mappings and lists may stand inside each other.
 const MAX_DEPTH: usize = 32;
@@ -69,6 +69,9 @@ impl Yaml {
     }
 }
 
+/// Why a part of a line is there.
+const IN_LINE: &str = "the end was found in this line";
+
 struct Parser<'a> {
     text: &'a str,
     position: usize,
@@ -88,7 +91,7 @@ impl Parser<'_> {
         loop {
             let line = self.rest().split('\n').next().unwrap_or_default();
             let indent = line.len() - line.trim_start_matches(' ').len();
-            let said = line.get(indent..).unwrap_or_default().trim_end();
+            let said = line.trim_start_matches(' ').trim_end();
             if said.starts_with('\t') {
                 return Err(self.corrupt("indent", "tabs cannot indent: use spaces"));
             }
@@ -141,7 +144,7 @@ impl Parser<'_> {
                     self.check_plain(line.trim_end())?;
                     return Err(self.corrupt("key", "a line without `key: value`"));
                 };
-                let key = line.get(..end).unwrap_or_default().trim_end().to_owned();
+                let key = line.get(..end).or_bug(IN_LINE)?.trim_end().to_owned();
                 self.check_plain(&key)?;
                 if key == "<<" {
                     return Err(self.unsupported("merge keys"));
@@ -174,7 +177,7 @@ impl Parser<'_> {
             Some(_) => {
                 let line = self.rest().split('\n').next().unwrap_or_default();
                 let end = line.find(" #").unwrap_or(line.len());
-                let text = line.get(..end).unwrap_or_default().trim_end().to_owned();
+                let text = line.get(..end).or_bug(IN_LINE)?.trim_end().to_owned();
                 self.check_plain(&text)?;
                 if text.contains(": ") || text.ends_with(':') {
                     return Err(self.unsupported("mappings on one line"));
@@ -200,9 +203,9 @@ impl Parser<'_> {
                 Some(_) => {
                     let rest = self.rest();
                     let end = rest.find([',', '[', ']', '{', '}', '\n']).unwrap_or(rest.len());
-                    let item = rest.get(..end).unwrap_or_default();
+                    let item = rest.get(..end).or_bug(IN_LINE)?;
                     let end = item.find(" #").unwrap_or(end);
-                    let item = item.get(..end).unwrap_or_default().trim_end().to_owned();
+                    let item = item.get(..end).or_bug(IN_LINE)?.trim_end().to_owned();
                     self.check_plain(&item)?;
                     self.position += end;
                     items.push(Yaml::Plain(item));

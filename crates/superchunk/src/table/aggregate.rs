@@ -181,14 +181,16 @@ impl Accumulator {
         let mut lanes = [0f64; LANES];
         let (mut count, mut seen) = (0u64, 0u64);
         let (mut min, mut max) = self.float_ends;
-        for (place, value) in values.clone().enumerate() {
-            seen += 1;
-            if !value.is_nan() {
-                count += 1;
-                if let Some(lane) = lanes.get_mut(place % LANES) {
+        let mut left = values.clone();
+        'values: loop {
+            for lane in &mut lanes {
+                let Some(value) = left.next() else { break 'values };
+                seen += 1;
+                if !value.is_nan() {
+                    count += 1;
                     *lane += value;
+                    (min, max) = (min.min(value), max.max(value));
                 }
-                (min, max) = (min.min(value), max.max(value));
             }
         }
         self.nulls += seen - count;

@@ -10,7 +10,7 @@ use super::scan::{Batch, Scan};
 use super::source::Column;
 use super::values::{Native, numbers, with_native};
 use crate::dtype::{DKind, DType};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, OrBug, Result};
 
 /// What is computed of each group.
 #[non_exhaustive]
@@ -152,18 +152,18 @@ impl Groups {
             let data = batch.column(&column.name)?;
             let bytes = numbers(&column.dtype, data.bytes());
             let accumulators = &mut self.accumulators;
-            let mut add = |group: &usize, value: Option<Number>| {
-                if let Some(accumulator) = accumulators.get_mut(group * measured + index) {
-                    match value {
-                        Some(value) => accumulator.add_one(value),
-                        None => accumulator.add_null(),
-                    }
+            let mut add = |group: &usize, value: Option<Number>| -> Result<()> {
+                let accumulator = accumulators.must_get_mut(group * measured + index)?;
+                match value {
+                    Some(value) => accumulator.add_one(value),
+                    None => accumulator.add_null(),
                 }
+                Ok(())
             };
             let dtype = &column.dtype;
             with_native!(dtype, T => {
                 for (group, value) in members.iter().zip(T::each(&bytes)) {
-                    add(group, number(dtype, value));
+                    add(group, number(dtype, value))?;
                 }
             }, else return Err(Error::unsupported("no numbers")));
         }
@@ -191,9 +191,7 @@ impl Groups {
                     None => self.begin(&key, batch, row)?,
                 },
             };
-            if let Some(count) = self.rows.get_mut(group) {
-                *count += 1;
-            }
+            *self.rows.must_get_mut(group)? += 1;
             std::mem::swap(&mut last_key, &mut key);
             last = Some(group);
             members.push(group);
@@ -204,7 +202,9 @@ impl Groups {
     /// A new group, of which a row is the first.
     fn begin(&mut self, key: &[u8], batch: &Batch, row: usize) -> Result<usize> {
         for (column, values) in self.keys.iter().zip(&mut self.values) {
-            values.extend_from_slice(batch.column(&column.name)?.row(row).unwrap_or_default());
+            values.extend_from_slice(
+                batch.column(&column.name)?.row(row).or_bug("a batch has each of its rows")?,
+            );
         }
         let group = self.rows.len();
         self.places.insert(key.to_vec(), group);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::bounds::Bounds;
 use super::source::{Column, Source, check_rows, column_of};
 use crate::dtype::{DType, Element};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// A table whose columns are bytes in memory: a result, an import, a test.
 ///
@@ -76,9 +76,7 @@ impl MemoryTable {
     pub fn with_bounds(mut self) -> Result<Self> {
         for index in 0..self.columns.len() {
             let bounds = super::bounds::of_column(&self, index)?;
-            if let Some(content) = self.content.get_mut(index) {
-                content.bounds = bounds;
-            }
+            self.content.must_get_mut(index)?.bounds = bounds;
         }
         Ok(self)
     }
@@ -110,7 +108,7 @@ impl Source for MemoryTable {
         let (content, size) = self.content(column)?;
         // The rows are there, so their positions fit.
         let place = |row: u64| usize::try_from(row).unwrap_or(usize::MAX).saturating_mul(size);
-        let bytes = content.bytes.get(place(rows.start)..place(rows.end)).unwrap_or_default();
+        let bytes = content.bytes.must_get(place(rows.start)..place(rows.end))?;
         let room = dst.len();
         let dst = dst.get_mut(..bytes.len()).ok_or_else(|| {
             Error::invalid(format!("{} bytes, the buffer has {room}", bytes.len()))

@@ -24,7 +24,7 @@
 use twox_hash::XxHash3_64;
 
 use super::bounds::{BoundRange, Bounds};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::limits::Limits;
 use crate::wire::Reader;
 
@@ -118,11 +118,13 @@ impl BoundsFile {
 
     /// Remembers the bounds of a chunk.
     pub fn set(&mut self, chunk: usize, token: ChunkToken, rows: u64, bounds: Bounds) {
-        if chunk >= self.entries.len() {
-            self.entries.resize(chunk.saturating_add(1), None);
-        }
-        if let Some(entry) = self.entries.get_mut(chunk) {
-            *entry = Some(Entry { token, rows, bounds });
+        let entry = Some(Entry { token, rows, bounds });
+        match self.entries.get_mut(chunk) {
+            Some(place) => *place = entry,
+            None => {
+                self.entries.resize(chunk, None);
+                self.entries.push(entry);
+            }
         }
     }
 
@@ -154,7 +156,7 @@ impl BoundsFile {
             let sentence = format!("{count} entries do not make {} bytes", bytes.len());
             return Err(Error::corrupt(sentence).at("bounds", "entries", 24));
         }
-        let (content, seal) = bytes.split_at_checked(bytes.len() - SEAL).unwrap_or_default();
+        let (content, seal) = bytes.must_split_at(bytes.len() - SEAL)?;
         if XxHash3_64::oneshot(content).to_le_bytes() != seal {
             return Err(Error::corrupt("the checksum is wrong").at(
                 "bounds",

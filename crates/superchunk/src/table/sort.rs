@@ -4,7 +4,7 @@ use super::keys::Keys;
 use super::memory::MemoryTable;
 use super::scan::{Scan, scan};
 use super::source::{Source, find_column};
-use crate::error::Result;
+use crate::error::{OrBug, Result};
 
 /// A column to sort by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +83,11 @@ fn order_of(table: &MemoryTable, by: &[SortBy], count: usize) -> Result<Vec<usiz
     for key in by {
         let index = find_column(table.columns(), &key.column)?;
         let column = super::source::column_of(table.columns(), index)?;
-        keys.push(Keys::of(column, table.bytes(index).unwrap_or_default(), key.descending)?);
+        keys.push(Keys::of(
+            column,
+            table.bytes(index).or_bug("every column has bytes")?,
+            key.descending,
+        )?);
     }
     // One column of numbers: pairs of key and place sort without looking anything up.
     if let [only] = keys.as_slice()

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::bounds::Bounds;
 use crate::dtype::{DKind, DType};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// Rows in columns, read by ranges or one by one.
 ///
@@ -61,7 +61,7 @@ pub trait Source: Send + Sync {
                 .split_at_mut_checked(run.saturating_mul(size))
                 .ok_or_else(|| Error::invalid("the buffer is too short for the rows"))?;
             self.read(column, first..first.saturating_add(run as u64), part)?;
-            (rest, dst) = (rest.get(run..).unwrap_or_default(), behind);
+            (rest, dst) = (rest.must_get(run..)?, behind);
         }
         Ok(())
     }

@@ -33,15 +33,15 @@ fn distance(a: &str, b: &str) -> Option<usize> {
     for (row, letter) in a.iter().enumerate() {
         let mut line = vec![row + 1];
         for (column, other) in b.iter().enumerate() {
-            let at = |line: &[usize], place: usize| line.get(place).copied().unwrap_or(LONGEST);
-            let changed = at(&above, column) + usize::from(letter != other);
-            let mut best = changed.min(at(&above, column + 1) + 1).min(at(&line, column) + 1);
+            let at = |line: &[usize], place: usize| line.get(place).copied();
+            let changed = at(&above, column)? + usize::from(letter != other);
+            let mut best = changed.min(at(&above, column + 1)? + 1).min(at(&line, column)? + 1);
             let swapped = row > 0
                 && column > 0
                 && a.get(row - 1) == Some(other)
                 && b.get(column - 1) == Some(letter);
             if swapped {
-                best = best.min(at(&older, column - 1) + 1);
+                best = best.min(at(&older, column - 1)? + 1);
             }
             line.push(best);
         }

@@ -100,8 +100,8 @@ fn complex(text: &str, dtype: &DType) -> Option<Vec<u8>> {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
     let parts = inner.strip_suffix('j')?;
     let is_between = |at: &usize| {
-        let before = parts.get(..*at).unwrap_or_default();
-        !before.is_empty() && !before.ends_with(['e', 'E'])
+        let before = parts.get(..*at);
+        before.is_some_and(|before| !before.is_empty() && !before.ends_with(['e', 'E']))
     };
     let at = parts.rmatch_indices(['+', '-']).map(|(at, _)| at).find(is_between)?;
     let (real, imaginary) = parts.split_at_checked(at)?;

@@ -129,7 +129,7 @@ pub(super) fn verdict_of(error: &Error, stage: Depth, integrity: Integrity) -> V
     match error.kind() {
         // A chunk that does not even come to its checksum is not the one that was written.
         ErrorKind::Unsupported if vouched && stage < Depth::Decode => Verdict::Corrupt,
-        ErrorKind::LimitExceeded | ErrorKind::Unsupported => Verdict::Unchecked,
+        ErrorKind::LimitExceeded | ErrorKind::Unsupported | ErrorKind::Bug => Verdict::Unchecked,
         _ => Verdict::Corrupt,
     }
 }

@@ -10,11 +10,24 @@ mod reader;
 
 pub(crate) use reader::Reader;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A stored 32-bit length or position as an index; `None` when negative.
 pub(crate) fn index(stored: i32) -> Option<usize> {
     usize::try_from(stored).ok()
+}
+
+/// The bytes that a store has put into `dst`, by its own count of them. Stores are also those of callers.
+pub(crate) fn filled(dst: &[u8], count: usize) -> Result<&[u8]> {
+    dst.get(..count).ok_or_else(|| {
+        let words = format!("the store returned {count} bytes where {} were asked for", dst.len());
+        Error::new(ErrorKind::Io, words)
+    })
+}
+
+/// The first `len` bytes; all where there are fewer.
+pub(crate) fn at_most(bytes: &[u8], len: usize) -> &[u8] {
+    bytes.split_at_checked(len).map_or(bytes, |(first, _)| first)
 }
 
 /// An index as a stored 32-bit integer.

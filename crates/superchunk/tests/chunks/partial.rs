@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use superchunk::chunk::{self, Decoder, Encoder, Header, LazyChunk};
-use superchunk::{Codec, CompressOptions, Filter, Registry, Result, SplitMode, UserCodec};
+use superchunk::{
+    Codec, CompressOptions, ErrorKind, Filter, Registry, Result, SplitMode, UserCodec,
+};
 use superchunk_testkit::datasets;
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
@@ -233,4 +235,31 @@ fn variable_length_blocks_come_back_one_by_one_and_together() {
     }
     let mut encoder = Encoder::new(&CompressOptions::new(4)).unwrap();
     assert!(encoder.compress_blocks_into(&[b"a", b""], &mut Vec::new()).is_err());
+}
+
+/// A codec that claims to have written more than it was given room for.
+struct Boasting;
+
+impl UserCodec for Boasting {
+    fn name(&self) -> &str {
+        "boasting"
+    }
+
+    fn compress(&self, _meta: u8, _src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
+        Ok(Some(dst.len() + 1))
+    }
+
+    fn decompress(&self, _meta: u8, _src: &[u8], _dst: &mut [u8]) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_registered_codec_that_claims_more_than_its_room_is_refused() {
+    let registry = Registry::new().with_codec(201, Boasting).unwrap();
+    let options = CompressOptions::new(4)
+        .with_codec(Codec::Registered { id: 201, meta: 0 })
+        .with_registry(registry);
+    let error = chunk::compress(&mixed(70_001, 4, 5), &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
 }

@@ -1,4 +1,4 @@
-//! The rules of the house that a compiler cannot see: layers and file lengths.
+//! The rules of the house that a compiler cannot see: layers, file lengths, and invariants that are not hidden.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -40,6 +40,26 @@ const LAYERS: &[&str] = &[
     "compat",
     "recover",
     "lib",
+];
+
+/// Places of the core where what must be there is replaced by a default, or nothing is done, where `error/must.rs` would give
+/// `ErrorKind::Bug`. In those that are left the lines around show that it is there, or nothing depends on it. This number
+/// only falls.
+const MAX_HIDDEN: usize = 19;
+
+/// The calls that look for a part of a slice.
+const LOOKUPS: &[&str] = &[
+    ".get(",
+    ".get_mut(",
+    ".first()",
+    ".last()",
+    ".first_chunk()",
+    ".last_chunk()",
+    ".split_at_checked(",
+    ".split_at_mut_checked(",
+    ".split_first()",
+    ".split_last()",
+    ".nth(",
 ];
 
 /// A reader must be able to hold a file in the head.
@@ -85,6 +105,92 @@ fn no_file_is_longer_than_a_head_can_hold() {
             assert!(lines <= MAX_LINES, "{} has {lines} lines", file.display());
         }
     }
+}
+
+#[test]
+fn broken_invariants_are_not_hidden() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut hidden = Vec::new();
+    for file in rust_files(&src) {
+        if !file.components().any(|part| part.as_os_str().to_string_lossy().starts_with("tests")) {
+            let text = fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            let places = hidden_in(code).into_iter();
+            hidden.extend(places.map(|line| format!("{}:{line}", file.display())));
+        }
+    }
+    let (found, list) = (hidden.len(), hidden.join("\n"));
+    assert!(
+        found <= MAX_HIDDEN,
+        "{found} places, one of them is new: use `must_get` and `or_bug`\n{list}"
+    );
+    assert!(found == MAX_HIDDEN, "better than before: make MAX_HIDDEN {found}");
+}
+
+#[test]
+fn hidden_invariants_are_found() {
+    let hidden = [
+        "let a = b.get(1..2).unwrap_or_default();",
+        "let a = b\n    .get(c(d)..)\n    .copied()\n    .unwrap_or(0);",
+        "let (a, b) = c.split_at_checked(1).unwrap_or((c, &[]));",
+        "if let Some(a) = b.get_mut(0) {\n    *a = 1;\n}\n",
+        "if let (Some(a), Some(b)) = (c.get(..1), d.get(..1)) {\n    e(a, b);\n}\n",
+    ];
+    for code in hidden {
+        assert_eq!(hidden_in(code).len(), 1, "{code}");
+    }
+    let open = [
+        "let a = b.must_get(1..2)?; // .get(1..2).unwrap_or_default()",
+        "let a = options.wait.unwrap_or_default();",
+        "let a = json.get(\"name\").unwrap_or(&Json::Null);",
+        "let a = mutex.get_mut().unwrap_or_else(PoisonError::into_inner);",
+        "if let Some(a) = b.get_mut(0) {\n    *a = 1;\n} else {\n    c();\n}\n",
+        "if let Some(a) = b.get(..1) {\n    return a;\n}\n",
+    ];
+    for code in open {
+        assert_eq!(hidden_in(code).len(), 0, "{code}");
+    }
+}
+
+/// The lines where a part that must be there is looked for, and nothing is said if it is not: a default follows, or an `if let`
+/// that goes on.
+fn hidden_in(code: &str) -> Vec<usize> {
+    let lines = code.lines().map(|line| line.split("//").next().unwrap());
+    let code = &lines.collect::<Vec<_>>().join("\n");
+    let mut places = Vec::new();
+    for (at, rest) in LOOKUPS.iter().flat_map(|name| code.match_indices(name)) {
+        let arguments = &code[at + rest.find('(').unwrap()..];
+        let behind = arguments[closing(arguments, '(', ')') + 1..].trim_start();
+        let copied = [".copied()", ".cloned()"].iter().find_map(|name| behind.strip_prefix(name));
+        let is_key =
+            arguments.starts_with("(\"") || rest.ends_with('(') && arguments.starts_with("()");
+        if !is_key && copied.unwrap_or(behind).trim_start().starts_with(".unwrap_or") {
+            places.push(at);
+        }
+    }
+    for (at, _) in code.match_indices("if let ") {
+        let Some(open) = code[at..].find("{\n") else { continue };
+        let (head, block) = (&code[at..at + open], &code[at + open..]);
+        let end = closing(block, '{', '}');
+        let is_lookup =
+            [".get_mut(", ".first_mut(", ".last_mut("].iter().any(|name| head.contains(name))
+                || head.contains(".get(") && head.contains("..");
+        let leaves = ["return", "break"].iter().any(|word| block[..end].contains(word));
+        if is_lookup && !leaves && !block[end + 1..].trim_start().starts_with("else") {
+            places.push(at);
+        }
+    }
+    places.into_iter().map(|at| 1 + code[..at].matches('\n').count()).collect()
+}
+
+/// Where what the first character opens is closed.
+fn closing(text: &str, open: char, close: char) -> usize {
+    let mut depth = 0;
+    let closes = |c: char| {
+        depth += i32::from(c == open) - i32::from(c == close);
+        depth == 0
+    };
+    text.find(closes).unwrap()
 }
 
 fn rank(module: &str) -> usize {

@@ -6,7 +6,7 @@ use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts, names};
 use crate::bcolz::options::{ArrayOptions, TableOptions};
 use crate::carray::{Intent, Rootdirs};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::store::Dir;
 
 impl Table {
@@ -136,9 +136,7 @@ impl Table {
         self.rootdirs().check_new(new)?;
         self.commit()?;
         let mut rootdirs = self.rootdirs();
-        if let Some(known) = rootdirs.names.get_mut(place) {
-            *known = new.to_owned();
-        }
+        *rootdirs.names.must_get_mut(place)? = new.to_owned();
         let root = self.home.root()?;
         if root.open_folder(new).is_ok() {
             return Err(Error::invalid(format!(

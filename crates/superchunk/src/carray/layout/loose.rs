@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::{Carray, chunk_name};
 use crate::carray::chunk_file::HEADER_LEN;
 use crate::chunk::stored_header;
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::store::WriteAt;
 
 /// The bytes of the header of such a chunk, and where its lengths begin.
@@ -99,7 +99,7 @@ impl Carray {
     pub(super) fn lengthen(&mut self) -> Result<()> {
         let grown = self.writer.as_mut().and_then(|writer| writer.loose.grown.take());
         let Some((file, header)) = grown else { return Ok(()) };
-        let lengths = header.get(LENGTHS..).unwrap_or_default();
+        let lengths = header.must_get(LENGTHS..)?;
         self.home.sync_file(file.as_ref())?;
         file.write_at((HEADER_LEN + LENGTHS) as u64, lengths)?;
         self.home.sync_file(file.as_ref())

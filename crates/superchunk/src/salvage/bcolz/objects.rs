@@ -83,7 +83,7 @@ impl Objects {
             match chunk.and_then(|chunk| self.check(row, chunk, limits)) {
                 Ok(found) => Ok(found),
                 // It may be whole: that there is too little memory must not make it a hole.
-                Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
+                Err(error) if error.is_no_damage() => Err(error),
                 Err(error) => {
                     self.report.miss(row, source_of(row), error.to_string());
                     Ok((none.clone(), NONE.len()))

@@ -8,7 +8,7 @@ use super::survey::{Chunk, Survey, read_chunk, source_of};
 use crate::bcolz::{Array, ArrayOptions};
 use crate::carray::default_bytes;
 use crate::chunk;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, MustGet, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::store::Dir;
@@ -57,7 +57,7 @@ impl Plain {
             let added = match read_chunk(data.as_deref(), number, limits) {
                 Ok(chunk) => self.add(&mut array, number, chunk, end),
                 // It may be whole: that there is too little memory must not make it a hole.
-                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+                Err(error) if error.is_no_damage() => return Err(error),
                 Err(error) => Err(error.of_kind(ErrorKind::Corrupt)),
             };
             match added {
@@ -95,7 +95,7 @@ impl Plain {
             // Of the last chunk only the first rows may count.
             let rows = chunk::decompress(&chunk.bytes)?;
             let whole = rows.len().min(room) / row * row;
-            array.append(rows.get(..whole).unwrap_or_default())?;
+            array.append(rows.must_get(..whole)?)?;
             if whole < room {
                 self.miss(number, format!("of {} rows {} are here", room / row, whole / row));
             }

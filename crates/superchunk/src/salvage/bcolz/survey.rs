@@ -9,7 +9,7 @@ use super::super::scan::{HEADER, Judge};
 use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
 use crate::chunk::Header;
 use crate::container::{SUFFIX, check_suffix};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::limits::Limits;
 use crate::store::Dir;
 
@@ -167,7 +167,7 @@ pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -
     }
     let decoded = judge.certainty_of(&header, at)?;
     let stored = judge.input.get(at, len + SUFFIX);
-    let (chunk, behind) = stored.split_at_checked(len).unwrap_or((stored, &[]));
+    let (chunk, behind) = stored.must_split_at(len.min(stored.len()))?;
     let certainty = match check_suffix(chunk, behind) {
         Some(verdict) => verdict.map(|()| Certainty::Verified),
         None => Ok(decoded),

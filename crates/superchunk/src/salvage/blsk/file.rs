@@ -7,7 +7,7 @@ use super::super::input::Input;
 use super::super::rebuild::check_count;
 use super::super::report::Source;
 use super::super::scan::{Found, Judge, blosc1_header, next_blosc1};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::ReadAt;
 use crate::superfile::{INDEX, Index};
@@ -103,9 +103,8 @@ impl Remains {
         let (mut from, mut first) = (0, 0);
         for (number, slot) in anchors.into_iter().chain([(end, count)]) {
             self.fill(&mut placed, from..slot, first..number, start);
-            if let Some(place) = placed.slots.get_mut(slot) {
-                *place = Some(number);
-            }
+            // The end is no slot.
+            placed.slots.get_mut(slot).into_iter().for_each(|place| *place = Some(number));
             (from, first) = (slot + 1, number + 1);
         }
         placed
@@ -162,7 +161,7 @@ impl Remains {
             || gaps.len() == missing
             || (gaps.is_empty() && chunks.end == self.found.len());
         // One is missing in each gap, and more in the last one.
-        let last = gaps.last().copied().unwrap_or(chunks.end);
+        let last = gaps.last().map_or(chunks.end, |last| *last);
         let mut gaps = gaps.into_iter().peekable();
         let (mut slot, mut left) = (slots.start, missing);
         for number in chunks {
@@ -252,7 +251,7 @@ fn look(at: u64, end: u64, judge: &mut Judge<'_>) -> Result<Option<Found>> {
             Ok(Some(Found { at, len, suffix, decoded_len, item_size, certainty, refusal }))
         }
         // It may be whole: that there is too little memory must not make it a hole.
-        Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error),
+        Err(error) if error.is_no_damage() => Err(error),
         Err(_) => Ok(None),
     }
 }

@@ -11,7 +11,7 @@ use super::types::Typed;
 use crate::chunk::{Decoder, Encoder};
 use crate::container::{Entry, Layout};
 use crate::dtype::ByteOrder;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
 use crate::nd::Geometry;
@@ -56,7 +56,7 @@ pub(super) fn rebuild(
     if let Some(attributes) = labelled(survey.attributes.as_deref(), &report)? {
         root.replace_meta("attributes", &attributes)?;
     }
-    root.finish(Some(&storage), storage.shape.first().copied().unwrap_or(0))?;
+    root.finish(Some(&storage), *storage.shape.must_get(0)?)?;
     Ok(report)
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::rebuild::{majority, most_padding};
 use super::super::report::{Report, Source};
 use super::file::Remains;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::limits::Limits;
 use crate::store::{Dir, ReadAt};
 use crate::superfile::{FileId, Partial, Root, Yaml, check_column_name, file_name};
@@ -125,7 +125,7 @@ fn walk(
         match file.and_then(|file| Remains::of(file.as_ref(), limits)) {
             Ok(remains) => drop(files.insert(*number, remains)),
             // It may be whole: that there is too little memory must not make it a hole.
-            Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+            Err(error) if error.is_no_damage() => return Err(error),
             Err(_) => {}
         }
     }

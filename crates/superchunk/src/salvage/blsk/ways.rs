@@ -68,13 +68,14 @@ impl Ways {
     /// All ways, with their distances from what is stated.
     pub(super) fn all(&self) -> Vec<(usize, Vec<u64>, Vec<usize>)> {
         let mut ways = Vec::new();
-        let stated = self.shape.as_ref().map(|shape| shape.get(1..).unwrap_or_default().to_vec());
+        let stated = self.shape.as_ref().and_then(|shape| Some(shape.split_first()?.1.to_vec()));
         if let (Some(row), Some(chunks)) = (&stated, &self.chunkshape) {
             self.with_rows(0, row, chunks, &mut ways);
         }
         // The chunks of a row may be right, and their rows follow.
-        if let Some(chunks) = &self.chunkshape {
-            let rest = chunks.get(1..).unwrap_or_default();
+        if let Some((chunks, (_, rest))) =
+            self.chunkshape.as_ref().and_then(|chunks| Some((chunks, chunks.split_first()?)))
+        {
             let row: Vec<u64> = rest.iter().map(|side| *side as u64).collect();
             self.with_rows(1, &row, chunks, &mut ways);
             let whole = rest.iter().try_fold(1usize, |all, side| all.checked_mul(*side));
@@ -141,7 +142,7 @@ impl Ways {
 
     /// Tells what is not as it is stated.
     pub(super) fn tell(&self, cut: &Cut, report: &mut Report) {
-        let rows = cut.shape.first().copied().unwrap_or(0);
+        let rows = cut.shape.first().map_or(0, |rows| *rows);
         if self.shape.as_ref() != Some(&cut.shape) {
             report.notes.push(format!("the shape is assumed to be {:?}", cut.shape));
         }

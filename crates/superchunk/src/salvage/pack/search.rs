@@ -79,7 +79,7 @@ impl Walk<'_, '_> {
             let Some(end) = end else { continue };
             let certainty = match certainty {
                 // It may be whole: that there is too little memory must not make it a hole.
-                Err(error) if error.kind() == ErrorKind::LimitExceeded => return Err(error),
+                Err(error) if error.is_no_damage() => return Err(error),
                 Err(error) if error.kind() == ErrorKind::Unsupported => Err(refusal(&error)),
                 certainty => certainty.map_err(|_| DAMAGED.to_owned()),
             };

@@ -7,6 +7,9 @@ use std::os::unix::fs::FileExt;
 #[cfg(windows)]
 use std::os::windows::fs::FileExt;
 
+/// The system says that it has moved more bytes than it was asked to.
+const TOO_FAR: io::ErrorKind = io::ErrorKind::InvalidData;
+
 /// Reads until `dst` is full or the file ends.
 pub(in crate::store) fn read_up_to(
     file: &File,
@@ -14,13 +17,13 @@ pub(in crate::store) fn read_up_to(
     dst: &mut [u8],
 ) -> io::Result<usize> {
     let reachable = room_after(position).min(dst.len());
-    let (mut at, mut rest) = (position, dst.get_mut(..reachable).unwrap_or_default());
+    let (mut at, mut rest) = (position, dst.get_mut(..reachable).ok_or(TOO_FAR)?);
     while !rest.is_empty() {
         match read_some(file, rest, at) {
             Ok(0) => break,
             Ok(count) => {
                 at = advanced(at, count);
-                rest = rest.get_mut(count..).unwrap_or_default();
+                rest = rest.get_mut(count..).ok_or(TOO_FAR)?;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -58,7 +61,7 @@ pub(in crate::store) fn write_all(file: &File, position: u64, src: &[u8]) -> io:
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(count) => {
                 at = advanced(at, count);
-                rest = rest.get(count..).unwrap_or_default();
+                rest = rest.get(count..).ok_or(TOO_FAR)?;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

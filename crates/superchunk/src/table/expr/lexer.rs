@@ -8,7 +8,7 @@
 //! ```
 
 use super::MAX_TEXT;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrBug, Result};
 
 /// One word and where it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,9 +94,9 @@ impl<'a> Lexer<'a> {
     /// Goes on as long as letters are of a kind, and returns them.
     fn skip(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
-        let len = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
-        self.at += len;
-        rest.get(..len).unwrap_or_default()
+        let tail = rest.trim_start_matches(&wanted);
+        self.at += rest.len() - tail.len();
+        rest.strip_suffix(tail).unwrap_or(rest)
     }
 
     fn eat(&mut self, sign: &str) -> bool {
@@ -124,20 +124,21 @@ impl<'a> Lexer<'a> {
             ('`', _) => self.backticks().map(Word::Quoted),
             (':' | '$', _) => self.parameter().map(Word::Param),
             ('.', Some('0'..='9')) | ('0'..='9', _) => self.number(),
-            _ if is_letter(first) => Ok(Word::Name(self.name())),
+            _ if is_letter(first) => self.name().map(Word::Name),
             _ => self.sign(),
         }
     }
 
     /// A name, with further ones behind dots.
-    fn name(&mut self) -> String {
+    fn name(&mut self) -> Result<String> {
         let start = self.at;
         self.skip(|c| is_letter(c) || c.is_ascii_digit());
         while self.rest().starts_with('.') && self.rest().chars().nth(1).is_some_and(is_letter) {
             self.at += 1;
             self.skip(|c| is_letter(c) || c.is_ascii_digit());
         }
-        self.text.get(start..self.at).unwrap_or_default().to_owned()
+        let name = self.text.get(start..self.at).or_bug("a name begins before it ends")?;
+        Ok(name.to_owned())
     }
 
     fn backticks(&mut self) -> Result<String> {
@@ -249,7 +250,7 @@ impl<'a> Lexer<'a> {
             whole = false;
         }
         let tail = self.skip(|c| is_letter(c) || c.is_ascii_digit());
-        let text = self.text.get(start..self.at).unwrap_or_default();
+        let text = self.text.get(start..self.at).or_bug("a number begins before it ends")?;
         let digits = text.replace('_', "");
         let value = match whole {
             true => digits.parse().map(Word::Int).ok(),

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::tree::Order;
 use crate::dtype::{DKind, DType};
+use crate::wire;
 
 /// What is asked of each value.
 #[derive(Clone, Debug)]
@@ -145,7 +146,7 @@ pub(super) fn holds(order: Order, found: Ordering) -> bool {
 
 fn trimmed(row: &[u8], letter: Letter) -> &[u8] {
     let used = row.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    row.get(..used.next_multiple_of(letter.size())).unwrap_or(row)
+    wire::at_most(row, used.next_multiple_of(letter.size()))
 }
 
 fn compare(a: &[u8], b: &[u8], letter: Letter) -> Ordering {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytemuck::zeroed_vec;
 
 use crate::dtype::{ByteOrder, DType, Element};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::table::source::{Column, find_column};
 use crate::table::values::in_order;
 
@@ -53,7 +53,7 @@ impl Batch {
     pub fn first_row(&self) -> u64 {
         match &self.rows {
             Rows::All(rows) => rows.start,
-            Rows::Some(rows) => rows.first().copied().unwrap_or(0),
+            Rows::Some(rows) => rows.first().map_or(0, |first| *first),
         }
     }
 
@@ -184,7 +184,7 @@ impl ColumnData {
         let mut values: Vec<T> = zeroed_vec(self.bytes.len() / wanted.item_size().max(1));
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
         let source = in_order(found, &self.bytes, ByteOrder::native());
-        bytes.copy_from_slice(source.get(..bytes.len()).unwrap_or_default());
+        bytes.copy_from_slice(source.must_get(..bytes.len())?);
         Ok(values)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrBug, Result};
 
 /// What the parser makes of a text. What can fail tells why; the parser adds where.
 pub(crate) trait Build: From<bool> + From<String> + From<Vec<Self>> {
@@ -139,7 +139,8 @@ impl<'a> Parser<'a> {
             }
             self.position += len;
         }
-        let text = self.text.get(start..self.position).unwrap_or_default();
+        let text = self.text.get(start..self.position);
+        let text = text.or_bug("a number begins before it ends")?;
         T::number(text).map_err(|error| self.place(error, start))
     }
 
@@ -152,7 +153,7 @@ impl<'a> Parser<'a> {
             let rest = self.rest();
             let plain = rest.find(|c| matches!(c, '"' | '\\' | '\0'..='\x1f'));
             let plain = plain.unwrap_or(rest.len());
-            text.push_str(rest.get(..plain).unwrap_or_default());
+            text.push_str(rest.get(..plain).or_bug("the letter was found in this text")?);
             self.position += plain;
             match self.next() {
                 None => return Err(self.error("the text has no closing '\"'")),
