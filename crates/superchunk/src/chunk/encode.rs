@@ -1,5 +1,7 @@
 //! Bytes to a chunk.
 
+use std::fmt;
+
 use super::block::BlockWriter;
 use super::dict;
 use super::effort::{Effort, first_of, group_of};
@@ -44,6 +46,12 @@ pub struct Encoder {
     /// Buffers for blocks that are encoded before their turn.
     pub(super) spare: Vec<Vec<u8>>,
     exploration: Exploration,
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl Encoder {

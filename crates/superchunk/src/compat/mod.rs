@@ -42,6 +42,7 @@ use crate::frame::INDEX;
 #[cfg(any(unix, windows))]
 use crate::schunk::OpenOptions;
 use crate::schunk::SuperChunk;
+use crate::text::named;
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, ReadAt};
 use features::{BLOSC2_THREE, BLOSC2_TRIED, Encoding};
@@ -94,11 +95,7 @@ impl FromStr for Program {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|program| program.name() == text);
-        found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid(format!("expected one of {names}, got `{text}`"))
-        })
+        named(text, &Self::ALL, Self::name)
     }
 }
 
