@@ -202,8 +202,7 @@ impl EncodingArgs {
         }
         let has_dictionary = matches!(compress.codec, Codec::Zstd | Codec::Lz4 | Codec::Lz4Hc);
         if self.dict && !has_dictionary {
-            let words =
-                format!("--dict needs zstd, lz4 or lz4hc, the codec is {}", compress.codec);
+            let words = format!("--dict needs zstd, lz4 or lz4hc, the codec is {}", compress.codec);
             return Err(Failure::usage(words).with_help("choose one with --codec (-c)"));
         }
         let given = self.filters.iter().flat_map(|given| given.0.iter());

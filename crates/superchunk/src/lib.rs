@@ -88,9 +88,7 @@ pub use nd::{AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
 pub use objects::{ObjectKind, ObjectPacking, Objects, ObjectsOptions};
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
-pub use schunk::{
-    Appender, ByteReader, Fill, FrameOptions, OpenOptions, SuperChunk, Verification,
-};
+pub use schunk::{Appender, ByteReader, Fill, FrameOptions, OpenOptions, SuperChunk, Verification};
 pub use wire::json::{Json, Style as JsonStyle};
 pub use wire::msgpack::Value;
 

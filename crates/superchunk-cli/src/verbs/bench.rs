@@ -34,8 +34,13 @@ pub(crate) struct BenchArgs {
     #[arg(short, long, value_name = "N", value_parser = parse_length)]
     typesize: Option<usize>,
     /// Codecs, with commas between
-    #[arg(long, value_name = "LIST", value_delimiter = ',',
-          default_value = "blosclz,lz4,lz4hc,zlib,zstd", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "blosclz,lz4,lz4hc,zlib,zstd",
+        hide_default_value = true
+    )]
     codecs: Vec<Codec>,
     /// Levels, with commas between
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "5",
@@ -62,9 +67,7 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Outcome {
     let pipelines = args
         .filters
         .iter()
-        .map(|text| {
-            Filter::parse_pipeline(text).map_err(|error| Failure::usage(error.message()))
-        })
+        .map(|text| Filter::parse_pipeline(text).map_err(|error| Failure::usage(error.message())))
         .collect::<Outcome<Vec<_>>>()?;
     let location = Location::parse(&args.location);
     if let Some(rows) = Rows::open(&location, context)? {

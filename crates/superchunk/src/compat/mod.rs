@@ -42,9 +42,9 @@ use crate::frame::INDEX;
 #[cfg(any(unix, windows))]
 use crate::schunk::OpenOptions;
 use crate::schunk::SuperChunk;
-use crate::text::named;
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, ReadAt};
+use crate::text::named;
 use features::{BLOSC2_THREE, BLOSC2_TRIED, Encoding};
 
 /// The metalayers of arrays, of today and of before C-Blosc2 2.7.

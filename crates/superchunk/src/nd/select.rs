@@ -336,14 +336,13 @@ mod tests {
             assert_eq!(absolute.parse::<Selection>().unwrap(), selection, "{text}: {absolute}");
             assert_eq!(Selection::parse(&absolute, &shape).unwrap(), selection, "{text}");
         }
-        for text in ["...", "-1", ":", "1:", "::-1", ":3:-1", "0:-1", "a", "1:2:0", "1:2:3:4", "1,,2"] {
+        for text in
+            ["...", "-1", ":", "1:", "::-1", ":3:-1", "0:-1", "a", "1:2:0", "1:2:3:4", "1,,2"]
+        {
             assert!(text.parse::<Selection>().is_err(), "{text}");
         }
         let error = "0, -1".parse::<Selection>().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "expected indexes that do not depend on the length of axis 1, got `-1`"
-        );
+        assert_eq!(error, "expected indexes that do not depend on the length of axis 1, got `-1`");
     }
 
     #[test]

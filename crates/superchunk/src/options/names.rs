@@ -20,8 +20,7 @@ impl Codec {
     pub const PLAIN: [Self; 5] = [Self::BloscLz, Self::Lz4, Self::Lz4Hc, Self::Zlib, Self::Zstd];
 
     /// How the built-in codecs are written; `N` is a number. One of the registry is `codec-ID:META`.
-    pub const SPELLINGS: [&'static str; 6] =
-        ["blosclz", "lz4", "lz4hc", "zlib", "zstd", "ndlz:N"];
+    pub const SPELLINGS: [&'static str; 6] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd", "ndlz:N"];
 }
 
 /// The name, as [`FromStr`] reads it.
@@ -221,8 +220,7 @@ mod tests {
         for bad in ["", "gzip", "ZSTD", "zstd:1", "ndlz", "ndlz:", "codec-1", "codec-1:256"] {
             assert!(bad.parse::<Codec>().is_err(), "{bad}");
         }
-        let sentence =
-            "expected a codec: blosclz, lz4, lz4hc, zlib, zstd, ndlz:N; got `gzip`";
+        let sentence = "expected a codec: blosclz, lz4, lz4hc, zlib, zstd, ndlz:N; got `gzip`";
         assert_eq!("gzip".parse::<Codec>().unwrap_err().to_string(), sentence);
     }
 

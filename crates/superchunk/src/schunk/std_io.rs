@@ -310,7 +310,7 @@ mod tests {
         compare(&chunks, &bytes);
         chunks.commit().unwrap();
         compare(&chunks, &bytes);
-        // Chunks of different lengths, among them one without bytes.
+        // Where every append makes a chunk, the last one is shorter.
         let mut options = options();
         options.variable = true;
         let mut chunks = SuperChunk::in_memory(&options).unwrap();
