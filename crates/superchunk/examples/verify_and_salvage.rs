@@ -26,9 +26,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 
     // Damage is no error but a finding; the second argument would sample only some of the chunks.
     let report = verify::path(&path, &verify::Options::new(), &mut |_done, _of| {})?;
-    let damaged: Vec<Option<u64>> = report.corrupt().map(|finding| finding.chunk).collect();
     report.corrupt().for_each(|finding| println!("{}", finding.words));
-    assert_eq!((report.is_good(), damaged.as_slice()), (false, &[Some(5)][..]));
+    assert!(!report.is_good());
+    assert_eq!(report.corrupt().map(|finding| finding.chunk).collect::<Vec<_>>(), [Some(4)]);
 
     // The input is never changed. Every other chunk comes back, in its place.
     let create = &mut |options: &FrameOptions| SuperChunk::create(&saved_path, options);

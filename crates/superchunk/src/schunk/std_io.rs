@@ -13,8 +13,9 @@ use crate::error::{Error, Result};
 /// takes it, and with an `Arc` many readers share one handle.
 ///
 /// One chunk at a time is decoded and kept. A read that follows a seek, and one of a chunk or more,
-/// goes straight into the caller's buffer and decodes only the blocks that it needs. A failed read
-/// changes nothing: the [`Error`] is in the [`io::Error`], for [`io::Error::downcast`].
+/// goes straight into the caller's buffer and decodes only the blocks that it needs. No read passes the
+/// end of a chunk, so that all bytes before a damaged one are read. A failed read changes nothing: the
+/// [`Error`] is in the [`io::Error`], for [`io::Error::downcast`].
 ///
 /// ```
 /// use std::io::{BufRead, Read, Seek, SeekFrom};
@@ -95,7 +96,8 @@ impl<S: Borrow<SuperChunk>> ByteReader<S> {
         if self.kept().is_empty() && self.left() > 0 && !dst.is_empty() {
             let (number, rest, start) = self.chunk_at_position()?;
             if !self.is_sequential || dst.len() >= rest {
-                let len = usize::try_from(self.left()).unwrap_or(usize::MAX).min(dst.len());
+                // No further than this chunk: the next one may be damaged, this one is read then.
+                let len = rest.min(dst.len());
                 self.get_ref().read_bytes(self.position..self.position + len as u64, dst)?;
                 self.advance(len);
                 return Ok(len);
@@ -246,7 +248,8 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::limits::Limits;
     use crate::options::CompressOptions;
-    use crate::schunk::FrameOptions;
+    use crate::schunk::{FrameOptions, OpenOptions};
+    use crate::store::{Dir, MemoryFolder};
 
     fn options() -> FrameOptions {
         FrameOptions::new(CompressOptions::new(4)).with_chunk_size(1000)
@@ -364,29 +367,45 @@ mod tests {
         let error = reader.read(&mut [0; 10]).unwrap_err();
         assert_eq!(error.downcast::<Error>().unwrap().kind(), ErrorKind::LimitExceeded);
         assert_eq!(reader.stream_position().unwrap(), 0);
-        // A part of a chunk is within the limit.
-        let mut some = [0; 10];
-        reader.seek(SeekFrom::Start(20)).unwrap();
-        reader.read_exact(&mut some).unwrap();
-        assert_eq!(some, bytes[20..30]);
+
+        chunks.set_limits(Limits::default());
+        let mut stored = chunks.to_bytes().unwrap();
+        let chunk = chunks.compressed_chunk(4).unwrap();
+        let start = stored.windows(chunk.len()).position(|window| window == chunk).unwrap();
+        stored[start + 4] ^= 1; // a byte of its length
+        let damaged = SuperChunk::from_bytes(stored).unwrap();
+        let mut reader = damaged.reader();
+        let mut found = Vec::new();
+        let error = reader.read_to_end(&mut found).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(error.downcast::<Error>().unwrap().kind(), ErrorKind::Corrupt);
+        assert!(found == bytes[..4000], "{} bytes", found.len());
+        // The reader stands before the damaged chunk, and the next one can be read.
+        assert_eq!(reader.seek(SeekFrom::Current(1000)).unwrap(), 5000);
+        found.clear();
+        reader.read_to_end(&mut found).unwrap();
+        assert!(found == bytes[5000..], "{} bytes", found.len());
     }
 
     #[test]
     fn what_is_written_is_appended_and_not_committed() {
         let (bytes, _) = sample();
-        let mut chunks = SuperChunk::in_memory(&options()).unwrap();
+        let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+        let committed = || {
+            OpenOptions::new().open_in_dir(Arc::clone(&dir), Some("x")).unwrap().to_vec().unwrap()
+        };
+        let mut chunks = SuperChunk::create_in_dir(Arc::clone(&dir), "x", &options()).unwrap();
         chunks.commit().unwrap();
-        let before = chunks.stored_len().unwrap();
         let mut writer = BufWriter::new(chunks.appender());
         for piece in bytes.chunks(13) {
             writer.write_all(piece).unwrap();
         }
         writer.flush().unwrap();
         drop(writer);
-        assert_eq!(chunks.to_vec().unwrap(), bytes);
-        assert!(chunks.dirty && chunks.stored_len().unwrap() == before);
+        assert_eq!((chunks.to_vec().unwrap(), committed()), (bytes.clone(), Vec::new()));
         let mut appender = chunks.into_appender();
         assert_eq!(appender.write(&[]).unwrap(), 0);
         appender.into_inner().close().unwrap();
+        assert_eq!(committed(), bytes);
     }
 }
