@@ -18,6 +18,8 @@ const CODEC: Codec = Codec::Zstd;
 const LARGEST_BLOCK: usize = 536_866_816;
 /// The number of filters that a chunk has room for.
 const MOST_FILTERS: usize = 6;
+/// What to do where only arrays take an option.
+const MAKE_AN_ARRAY: &str = "--dtype and --shape, or a .npy file, make an array";
 /// Enough blocks for some threads; a slice decodes blocks, not chunks.
 const CHUNK_SIZE: usize = 4 << 20;
 
@@ -25,7 +27,7 @@ const CHUNK_SIZE: usize = 4 << 20;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Compression")]
 pub(crate) struct EncodingArgs {
-    /// blosclz, lz4, lz4hc, zlib or zstd
+    /// blosclz, lz4, lz4hc, zlib or zstd; ndlz:4 or ndlz:8 for 2-D arrays
     #[arg(short, long, value_name = "NAME")]
     pub(crate) codec: Option<Codec>,
     /// 0 (store) to 9 (smallest); -9 is short for -l 9
@@ -128,13 +130,14 @@ impl EncodingArgs {
         {
             let (words, help) = match filters {
                 Some(known) => (format!("{name} takes {known}"), "frames take all filters"),
-                None => (
-                    format!("{name} takes no filter of arrays"),
-                    "--dtype and --shape, or a .npy file, make an array",
-                ),
+                None => (format!("{name} takes no filter of arrays"), MAKE_AN_ARRAY),
             };
             let words = format!("--filters {}: {words}", Filter::pipeline_name(given));
             return Err(Failure::usage(words).with_help(help));
+        }
+        if let Some(codec @ Codec::NdLz { .. }) = self.codec {
+            let words = format!("--codec (-c) {codec}: {name} takes no codec of arrays");
+            return Err(Failure::usage(words).with_help(MAKE_AN_ARRAY));
         }
         if holder == Holder::Frame {
             return Ok(());
