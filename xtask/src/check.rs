@@ -117,7 +117,12 @@ fn needs_of_tests() -> Vec<Need> {
 
 /// Unit, integration and document tests.
 fn tests() -> Outcome {
-    run(cargo(&["test", "--workspace"]).args(TEST_FEATURES).envs(peers::variables()))
+    // Without `--tests` cargo links every example, too; `house` compiles and runs them all.
+    for kind in ["--tests", "--doc"] {
+        let mut command = cargo(&["test", "--workspace", kind]);
+        run(command.args(TEST_FEATURES).envs(peers::variables()))?;
+    }
+    Ok(())
 }
 
 fn docs() -> Outcome {

@@ -41,7 +41,7 @@ pub(crate) struct FilterArgs {
     /// Without a command: decompress stdin to stdout
     #[arg(short = 'd', long)]
     pub(crate) decompress: bool,
-    #[arg(short = 'c', long, hide = true, value_parser = crate::names::parse_codec)]
+    #[arg(short = 'c', long, hide = true)]
     pub(crate) codec: Option<superchunk::Codec>,
     #[arg(short = 'l', long, hide = true, value_parser = clap::value_parser!(u8).range(0..=9))]
     pub(crate) level: Option<u8>,

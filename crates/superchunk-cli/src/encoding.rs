@@ -1,15 +1,15 @@
 //! The options that say how data is compressed, shared by every command that writes.
 
+use std::str::FromStr;
+
 use clap::Args;
 use superchunk::frame::Kind;
-use superchunk::{Codec, CompressOptions, Filter, FrameOptions, SplitMode};
+use superchunk::{Codec, CompressOptions, Error, Filter, FrameOptions, SplitMode};
 
 use crate::args::LevelDigit;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::names::{
-    codec_name, filter_name, parse_codec, parse_length, parse_pipeline, pipeline_name,
-};
+use crate::names::parse_length;
 use crate::readers::{Reader, parse_reader};
 
 /// What `pack` makes when it is not told otherwise: small rather than fast, like python-blosc2.
@@ -18,6 +18,8 @@ const CODEC: Codec = Codec::Zstd;
 const LARGEST_BLOCK: usize = 536_866_816;
 /// The number of filters that a chunk has room for.
 const MOST_FILTERS: usize = 6;
+/// What to do where only arrays take an option.
+const MAKE_AN_ARRAY: &str = "--dtype and --shape, or a .npy file, make an array";
 /// Enough blocks for some threads; a slice decodes blocks, not chunks.
 const CHUNK_SIZE: usize = 4 << 20;
 
@@ -25,8 +27,8 @@ const CHUNK_SIZE: usize = 4 << 20;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Compression")]
 pub(crate) struct EncodingArgs {
-    /// blosclz, lz4, lz4hc, zlib or zstd
-    #[arg(short, long, value_name = "NAME", value_parser = parse_codec)]
+    /// blosclz, lz4, lz4hc, zlib or zstd; ndlz:4 or ndlz:8 for 2-D arrays
+    #[arg(short, long, value_name = "NAME")]
     pub(crate) codec: Option<Codec>,
     /// 0 (store) to 9 (smallest); -9 is short for -l 9
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
@@ -34,7 +36,7 @@ pub(crate) struct EncodingArgs {
     #[command(flatten)]
     pub(crate) digit: LevelDigit,
     /// none, shuffle, bitshuffle, delta, bytedelta, trunc:N …, with commas
-    #[arg(long, value_name = "LIST", value_parser = pipeline)]
+    #[arg(long, value_name = "LIST")]
     pub(crate) filters: Option<Pipeline>,
     /// Bytes of a chunk, like 8M
     #[arg(short = 'z', long, value_name = "SIZE", value_parser = parse_length)]
@@ -43,7 +45,7 @@ pub(crate) struct EncodingArgs {
     #[arg(short, long, value_name = "SIZE", value_parser = parse_length)]
     pub(crate) block_size: Option<usize>,
     /// One stream for each byte of an item: auto, always or never
-    #[arg(long, value_name = "HOW", value_parser = split)]
+    #[arg(long, value_name = "HOW")]
     pub(crate) split: Option<SplitMode>,
     /// Share a dictionary among the blocks of a chunk
     #[arg(long)]
@@ -128,13 +130,14 @@ impl EncodingArgs {
         {
             let (words, help) = match filters {
                 Some(known) => (format!("{name} takes {known}"), "frames take all filters"),
-                None => (
-                    format!("{name} takes no filter of arrays"),
-                    "--dtype and --shape, or a .npy file, make an array",
-                ),
+                None => (format!("{name} takes no filter of arrays"), MAKE_AN_ARRAY),
             };
-            let words = format!("--filters {}: {words}", pipeline_name(given));
+            let words = format!("--filters {}: {words}", Filter::pipeline_name(given));
             return Err(Failure::usage(words).with_help(help));
+        }
+        if let Some(codec @ Codec::NdLz { .. }) = self.codec {
+            let words = format!("--codec (-c) {codec}: {name} takes no codec of arrays");
+            return Err(Failure::usage(words).with_help(MAKE_AN_ARRAY));
         }
         if holder == Holder::Frame {
             return Ok(());
@@ -202,8 +205,7 @@ impl EncodingArgs {
         }
         let has_dictionary = matches!(compress.codec, Codec::Zstd | Codec::Lz4 | Codec::Lz4Hc);
         if self.dict && !has_dictionary {
-            let codec = codec_name(compress.codec);
-            let words = format!("--dict needs zstd, lz4 or lz4hc, the codec is {codec}");
+            let words = format!("--dict needs zstd, lz4 or lz4hc, the codec is {}", compress.codec);
             return Err(Failure::usage(words).with_help("choose one with --codec (-c)"));
         }
         let given = self.filters.iter().flat_map(|given| given.0.iter());
@@ -221,10 +223,9 @@ fn check_truncation(filter: Filter, item_size: usize) -> Outcome {
         (Filter::IntTrunc(keep), _) => (keep, 0, "1, 2, 4 or 8"),
         _ => return Ok(()),
     };
-    let name = filter_name(filter);
     if bits == 0 {
         let words =
-            format!("--filters {name} needs items of {sizes} bytes, these have {item_size}");
+            format!("--filters {filter} needs items of {sizes} bytes, these have {item_size}");
         return Err(Failure::usage(words).with_help("give their size with -t or --dtype"));
     }
     // A negative number is that of the bits to clear.
@@ -232,7 +233,7 @@ fn check_truncation(filter: Filter, item_size: usize) -> Outcome {
     if (1..bits).contains(&number) || number == bits && keep > 0 {
         return Ok(());
     }
-    let words = format!("--filters {name}: items of {item_size} bytes have {bits} bits to keep");
+    let words = format!("--filters {filter}: items of {item_size} bytes have {bits} bits to keep");
     Err(Failure::usage(words)
         .with_help(format!("keep 1 to {bits}, or clear some: -1 to -{}", bits - 1)))
 }
@@ -268,19 +269,16 @@ fn round_to_items(size: usize, item_size: usize) -> Outcome<usize> {
     Ok(items * item_size)
 }
 
-fn pipeline(text: &str) -> Result<Pipeline, String> {
-    let filters = parse_pipeline(text)?;
-    match filters.len() {
-        0..=MOST_FILTERS => Ok(Pipeline(filters)),
-        given => Err(format!("a chunk has room for {MOST_FILTERS} filters, {given} are given")),
-    }
-}
+impl FromStr for Pipeline {
+    type Err = Error;
 
-fn split(text: &str) -> Result<SplitMode, String> {
-    match text {
-        "auto" => Ok(SplitMode::Auto),
-        "always" => Ok(SplitMode::Always),
-        "never" => Ok(SplitMode::Never),
-        _ => Err("it is auto, always or never".to_owned()),
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let filters = Filter::parse_pipeline(text)?;
+        match filters.len() {
+            0..=MOST_FILTERS => Ok(Self(filters)),
+            given => Err(Error::invalid(format!(
+                "a chunk has room for {MOST_FILTERS} filters, {given} are given"
+            ))),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! A slice along one axis, written as in NumPy: `5`, `10:20`, `:100`, `-5:`, `::2`.
 
+use superchunk::Selection;
+
 use crate::failure::{Failure, Outcome};
 
 /// Every `step`-th item from `start` up to `stop`.
@@ -22,31 +24,16 @@ impl Span {
             Failure::usage(format!("`@{text}` does not fit: {why}"))
                 .with_help("a slice is like @5, @10:20, @:100, @-5: or @::2")
         };
-        let number = |part: &str| match part.trim() {
-            "" => Ok(None),
-            digits => digits.parse::<i64>().map(Some).map_err(|_| bad("that is no number")),
-        };
         if text.contains(',') {
             return Err(bad("the data has one axis"));
         }
-        let parts: Vec<&str> = text.split(':').collect();
-        let (start, stop, step) = match parts.as_slice() {
-            [index] => {
-                let index = number(index)?.ok_or_else(|| bad("it is empty"))?;
-                let start = from_end(index, count).filter(|start| *start < count);
-                let start = start.ok_or_else(|| bad(&format!("there are {count} items")))?;
-                return Ok(Self { start, stop: start + 1, step: 1 });
-            }
-            [start, stop] => (number(start)?, number(stop)?, None),
-            [start, stop, step] => (number(start)?, number(stop)?, number(step)?),
-            _ => return Err(bad("it has too many colons")),
-        };
-        let cut = |bound: i64| from_end(bound, count).unwrap_or(0).min(count);
-        let step = u64::try_from(step.unwrap_or(1)).ok().filter(|step| *step > 0);
-        let step = step.ok_or_else(|| bad("the step must be 1 or more"))?;
-        let start = start.map_or(0, cut);
-        let stop = stop.map_or(count, cut).max(start);
-        Ok(Self { start, stop, step })
+        if text.trim().is_empty() {
+            return Err(bad("it is empty"));
+        }
+        let selection = Selection::parse(text, &[count]).map_err(|error| bad(error.message()))?;
+        let axis = selection.axes().first().ok_or_else(|| bad("it is empty"))?;
+        let step = u64::try_from(axis.step).map_err(|_| bad("the step must be 1 or more"))?;
+        Ok(Self { start: axis.start, stop: axis.stop(), step })
     }
 
     /// How many items it has.
@@ -58,14 +45,6 @@ impl Span {
     pub(crate) fn first(self, most: u64) -> Self {
         let stop = self.start.saturating_add(most.saturating_mul(self.step)).min(self.stop);
         Self { stop, ..self }
-    }
-}
-
-/// A bound that counts from the end when it is negative; `None` before the beginning.
-fn from_end(bound: i64, count: u64) -> Option<u64> {
-    match u64::try_from(bound) {
-        Ok(bound) => Some(bound),
-        Err(_) => count.checked_sub(bound.unsigned_abs()),
     }
 }
 

@@ -8,7 +8,7 @@ use superchunk::{Filter, Integrity, SuperChunk, Value};
 
 use crate::failure::Outcome;
 use crate::input::{Content, Input};
-use crate::names::{codec_name, filter_name, human, split_name};
+use crate::names::human;
 use crate::output::{Document, numbers, ratio, rounded, texts};
 use crate::packs;
 use crate::parts::{Envelope, index_file};
@@ -29,7 +29,7 @@ pub(crate) struct Summary {
     pub(crate) codec: Option<String>,
     level: Option<u8>,
     filters: Vec<String>,
-    split: Option<&'static str>,
+    split: Option<String>,
     dictionary: bool,
     checksums: Option<&'static str>,
     /// The bits of an index entry, if they are not the usual 64.
@@ -115,10 +115,10 @@ impl Summary {
         self.chunk_size = frame.chunk_size().map(|size| size as u64);
         let options = frame.options();
         self.block_size = options.block_size.map(|size| size as u64);
-        self.codec = Some(codec_name(options.codec));
+        self.codec = Some(options.codec.to_string());
         self.level = Some(options.level);
         self.filters = names_of(&options.filters);
-        self.split = Some(split_name(options.split));
+        self.split = Some(options.split.to_string());
         self.dictionary = options.dictionary;
         self.checksums = Some(match frame.integrity() {
             Integrity::None => "none",
@@ -156,7 +156,7 @@ impl Summary {
         self.nchunks = data.chunk_count() as u64;
         self.chunk_size = header.chunk_size.map(|size| size as u64);
         let options = data.options();
-        self.codec = Some(codec_name(options.codec));
+        self.codec = Some(options.codec.to_string());
         self.filters = names_of(&options.filters);
         let checksum = header.checksum;
         self.checksums = Some(if checksum == Checksum::None { "none" } else { checksum.name() });
@@ -174,7 +174,7 @@ impl Summary {
         self.nchunks = 1;
         self.chunk_size = Some(header.len() as u64);
         self.block_size = header.block_size().map(|size| size as u64);
-        self.codec = Some(header.codec().map_or("unknown".to_owned(), codec_name));
+        self.codec = Some(header.codec().map_or("unknown".to_owned(), |codec| codec.to_string()));
         self.filters = names_of(&header.filters());
         self.dictionary = header.has_dictionary();
     }
@@ -204,7 +204,7 @@ impl Summary {
             .with_or_null("codec", self.codec.clone())
             .with_or_null("level", self.level)
             .with("filters", texts(self.filters.iter().cloned()))
-            .with_or_null("split", self.split)
+            .with_or_null("split", self.split.as_deref())
             .with("dictionary", self.dictionary)
             .with_or_null("checksums", self.checksums)
             .with("metadata", metadata)
@@ -329,7 +329,7 @@ impl<'a> Decoding<'a> {
 }
 
 fn names_of(filters: &[Filter]) -> Vec<String> {
-    filters.iter().map(|filter| filter_name(*filter)).collect()
+    filters.iter().map(Filter::to_string).collect()
 }
 
 fn free_words((free, dead): (u64, u64)) -> String {

@@ -8,6 +8,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::rng::Rng;
@@ -121,6 +122,12 @@ pub struct Run<C> {
 }
 
 const CODECS: [Codec; 4] = [Codec::Lz4, Codec::BloscLz, Codec::Zlib, Codec::Zstd];
+
+impl<C> fmt::Debug for Run<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
 
 impl<C: Choose> Run<C> {
     /// An empty super-chunk with options that `rng` chooses.

@@ -17,6 +17,8 @@
 //! A chunk has no magic, so the others are tried first. A format that is recognised may still be
 //! damaged: opening it tells.
 
+mod names;
+
 #[cfg(any(unix, windows))]
 use std::path::Path;
 

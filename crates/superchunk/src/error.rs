@@ -245,9 +245,22 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<superchunk_kernels::Malformed> for Error {
-    fn from(malformed: superchunk_kernels::Malformed) -> Self {
-        Self::corrupt(malformed.reason).at("chunk", "stream", malformed.at)
+/// The error as the source of one of [`std::io`]: [`io::Error::get_ref`] and [`io::Error::downcast`]
+/// give it back.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let system = error.0.source.as_ref().and_then(|source| source.downcast_ref::<Self>());
+        let kind = match (error.kind(), system.map(Self::kind)) {
+            // What the system calls interrupted would be tried again for ever.
+            (ErrorKind::Io, Some(kind)) if kind != io::ErrorKind::Interrupted => kind,
+            (ErrorKind::Corrupt | ErrorKind::Truncated, _) => io::ErrorKind::InvalidData,
+            (ErrorKind::Unsupported, _) => io::ErrorKind::Unsupported,
+            (ErrorKind::InvalidArgument, _) => io::ErrorKind::InvalidInput,
+            (ErrorKind::NotFound, _) => io::ErrorKind::NotFound,
+            (ErrorKind::Locked, _) => io::ErrorKind::ResourceBusy,
+            _ => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
     }
 }
 
@@ -288,5 +301,23 @@ mod tests {
 
         let missing = Error::io("cannot open", io::ErrorKind::NotFound.into());
         assert_eq!(missing.kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn an_error_of_std_io_carries_this_one() {
+        let full = Error::io("cannot write", io::ErrorKind::StorageFull.into());
+        let interrupted = Error::io("cannot write", io::ErrorKind::Interrupted.into());
+        for (error, kind) in [
+            (full, io::ErrorKind::StorageFull),
+            (interrupted, io::ErrorKind::Other),
+            (Error::truncated("ends"), io::ErrorKind::InvalidData),
+            (Error::invalid("no"), io::ErrorKind::InvalidInput),
+            (Error::limit("too much"), io::ErrorKind::Other),
+        ] {
+            let (own_kind, words) = (error.kind(), error.to_string());
+            let error = io::Error::from(error);
+            assert_eq!((error.kind(), error.to_string()), (kind, words));
+            assert_eq!(error.downcast::<Error>().unwrap().kind(), own_kind);
+        }
     }
 }

@@ -30,6 +30,10 @@
 //! | [`table`] | rows in columns: conditions, scans, sums, groups, orders |
 //! | [`verify`] | whether containers are still what was written, level by level |
 //!
+//! Programs that show good use of all of it are in the folder `examples` of the crate: packing and
+//! reading, single items, slices of arrays, scans of tables, a codec and a store of one's own, checking
+//! and salvage, one handle and many threads.
+//!
 //! The crate forbids `unsafe`, has no global state, reads no environment variables, and treats
 //! every input as hostile: bad bytes give an [`Error`], never a panic, and [`Limits`] bound what
 //! they can make it allocate.
@@ -70,10 +74,13 @@ mod schunk;
 pub mod store;
 mod superfile;
 pub mod table;
+mod text;
 pub mod verify;
 mod wire;
 
 pub use block_shape::BlockShape;
+/// The crate whose trait [`Pod`](bytemuck::Pod) says which types are items.
+pub use bytemuck;
 pub use container::Integrity;
 pub use dtype::{ByteOrder, DKind, DType, Element, Field, TimeBase, TimeUnit};
 pub use error::{Error, ErrorKind, Place, Result};
@@ -83,9 +90,38 @@ pub use nd::{AxisIndexes, AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Se
 pub use objects::{ObjectKind, ObjectPacking, Objects, ObjectsOptions};
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
-pub use schunk::{Fill, FrameOptions, OpenOptions, SuperChunk, Verification};
+pub use schunk::{Appender, ByteReader, Fill, FrameOptions, OpenOptions, SuperChunk, Verification};
 pub use wire::json::{Json, Style as JsonStyle};
 pub use wire::msgpack::Value;
+
+/// Compiles only while threads can share every reader, and take encoders and scans with them.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    const fn is_sent<T: Send>() {}
+    is_shared::<SuperChunk>();
+    is_shared::<NdArray>();
+    is_shared::<Objects>();
+    #[cfg(feature = "bloscpack")]
+    is_shared::<bloscpack::Pack>();
+    is_shared::<bcolz::Array>();
+    is_shared::<bcolz::Table>();
+    is_shared::<bcolz::TableSource<'_>>();
+    is_shared::<blsk::Array>();
+    is_shared::<blsk::Table>();
+    is_shared::<blsk::TableSource<'_>>();
+    is_shared::<frame::Frame>();
+    is_shared::<chunk::LazyChunk>();
+    is_shared::<table::MemoryTable>();
+    is_shared::<table::Scan<'_>>();
+    is_shared::<table::Batch>();
+    is_shared::<CompressOptions>();
+    is_sent::<ByteReader<SuperChunk>>();
+    is_sent::<Appender<SuperChunk>>();
+    is_sent::<chunk::Encoder>();
+    is_sent::<chunk::Decoder>();
+    is_sent::<table::Batches<'_>>();
+    is_sent::<Error>();
+};
 
 /// The examples of the README are compiled and run like all others.
 #[cfg(doctest)]

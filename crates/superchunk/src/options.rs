@@ -1,5 +1,7 @@
 //! What a caller can choose when compressing.
 
+mod names;
+
 use crate::block_shape::BlockShape;
 use crate::error::{Error, Result};
 use crate::exec::Executor;

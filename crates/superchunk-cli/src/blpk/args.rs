@@ -10,7 +10,7 @@ use super::refuse;
 use crate::args::{Global, When};
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::names::{parse_codec, parse_size};
+use crate::names::parse_size;
 
 const EXAMPLES: &str = "\
 Examples, for a link to superchunk that is called blpk, or without one:
@@ -100,7 +100,7 @@ pub(super) struct CompressArgs {
     #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M")]
     pub(super) chunk_size: String,
     /// None, adler32, crc32, md5, sha1, sha224, sha256, sha384 or sha512
-    #[arg(short = 'k', long, value_name = "NAME", default_value = "adler32", value_parser = checksum)]
+    #[arg(short = 'k', long, value_name = "NAME", default_value = "adler32")]
     pub(super) checksum: Checksum,
     /// Do not list the positions of chunks
     #[arg(short = 'o', long)]
@@ -143,7 +143,7 @@ pub(super) struct BloscArgs {
     #[arg(short = 's', long)]
     pub(super) no_shuffle: bool,
     /// blosclz, lz4, lz4hc, zlib or zstd
-    #[arg(short, long, value_name = "NAME", default_value = "blosclz", value_parser = parse_codec)]
+    #[arg(short, long, value_name = "NAME", default_value = "blosclz")]
     pub(super) codec: Codec,
 }
 
@@ -191,11 +191,6 @@ pub(super) fn chunk_size(text: &str) -> Outcome<usize> {
         || refuse(format!("-z must be 1 to {MOST_BYTES} bytes like 4096, 512K, 1.5M or max"));
     let whole = bytes.filter(fits).map(|bytes| format!("{:.0}", bytes.floor()));
     whole.and_then(|digits| digits.parse().ok()).ok_or_else(words)
-}
-
-fn checksum(text: &str) -> Result<Checksum, String> {
-    let names = || Checksum::ALL.map(Checksum::name).join(", ");
-    Checksum::from_name(text).ok_or_else(|| format!("the checksums are {}", names()))
 }
 
 #[cfg(test)]

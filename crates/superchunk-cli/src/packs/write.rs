@@ -4,13 +4,12 @@ use std::io::Write;
 
 use clap::Args;
 use superchunk::bloscpack::{Checksum, Order, Pack, PackArray, PackOptions, PackStream};
-use superchunk::{DType, Error, FrameOptions, Json, Value};
+use superchunk::{Codec, DType, Error, FrameOptions, Json, Value};
 
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::Input;
-use crate::names::CODECS;
 use crate::replace::replace;
 use crate::target::{Counter, Target};
 use crate::verbs::pack::size_of_path;
@@ -19,7 +18,7 @@ use crate::verbs::pack::size_of_path;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PackFileArgs {
     /// Of a .blp: none, adler32, md5, sha256 …; also --no-offsets, --reserve
-    #[arg(long, value_name = "NAME", value_parser = parse_checksum)]
+    #[arg(long, value_name = "NAME")]
     pub(crate) checksum: Option<Checksum>,
     /// Do not list where chunks are; bloscpack cannot append then
     #[arg(long, hide = true)]
@@ -83,7 +82,7 @@ pub(crate) fn options_like(input: &Input) -> Outcome<PackOptions> {
     let Some(pack) = input.pack() else { return Ok(usual) };
     let (header, options) = (pack.header(), pack.data()?.options());
     // Some codecs are only read.
-    if CODECS.iter().any(|(_, codec)| *codec == options.codec) {
+    if Codec::PLAIN.contains(&options.codec) {
         usual.compress.codec = options.codec;
     }
     usual.compress.filters.clone_from(&options.filters);
@@ -157,11 +156,4 @@ pub(crate) fn write(
         })?;
         Ok((nbytes, stream.finish().map_err(told)?.count))
     })
-}
-
-/// The checksum that a word names.
-fn parse_checksum(text: &str) -> Result<Checksum, String> {
-    let name = if text == "none" { "None" } else { text };
-    let names = || Checksum::ALL.map(Checksum::name).join(", ").to_lowercase();
-    Checksum::from_name(name).ok_or_else(|| format!("the checksums are {}", names()))
 }

@@ -10,9 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::Input;
 use crate::location::Location;
 use crate::measure::{Measured, measure, samples};
-use crate::names::{
-    codec_name, human, parse_codec, parse_length, parse_pipeline, parse_size, pipeline_name,
-};
+use crate::names::{human, parse_length, parse_size};
 use crate::output::{self, Document, Table};
 use crate::tables::Rows;
 
@@ -36,8 +34,13 @@ pub(crate) struct BenchArgs {
     #[arg(short, long, value_name = "N", value_parser = parse_length)]
     typesize: Option<usize>,
     /// Codecs, with commas between
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_codec,
-          default_value = "blosclz,lz4,lz4hc,zlib,zstd", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "blosclz,lz4,lz4hc,zlib,zstd",
+        hide_default_value = true
+    )]
     codecs: Vec<Codec>,
     /// Levels, with commas between
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "5",
@@ -64,7 +67,7 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Outcome {
     let pipelines = args
         .filters
         .iter()
-        .map(|text| parse_pipeline(text).map_err(Failure::usage))
+        .map(|text| Filter::parse_pipeline(text).map_err(|error| Failure::usage(error.message())))
         .collect::<Outcome<Vec<_>>>()?;
     let location = Location::parse(&args.location);
     if let Some(rows) = Rows::open(&location, context)? {
@@ -172,7 +175,7 @@ fn report(document: Document, head: &str, results: &[Measurement], context: &Con
 impl Measurement {
     fn cells(&self) -> [String; 6] {
         let [ratio, pack, unpack] = self.measured.cells();
-        let (codec, filters) = (codec_name(self.codec), pipeline_name(&self.filters));
+        let (codec, filters) = (self.codec.to_string(), Filter::pipeline_name(&self.filters));
         [codec, self.level.to_string(), filters, ratio, pack, unpack]
     }
 
@@ -181,9 +184,9 @@ impl Measurement {
             [("column", column.as_str().into()), ("typesize", (self.item_size as u64).into())]
         });
         let all = [
-            ("codec", codec_name(self.codec).into()),
+            ("codec", self.codec.to_string().into()),
             ("level", self.level.into()),
-            ("filters", pipeline_name(&self.filters).into()),
+            ("filters", Filter::pipeline_name(&self.filters).into()),
         ];
         let all = all.into_iter().chain(self.measured.entries());
         Value::Map(of_column.chain(all).map(|(key, value)| (key.into(), value)).collect())

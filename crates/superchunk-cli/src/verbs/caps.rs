@@ -1,11 +1,11 @@
 //! `caps`: what this build can do.
 
 use clap::Args;
-use superchunk::{Limits, Value};
+use superchunk::{Codec, Filter, Limits, Value};
 
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::names::{CODECS, FILTERS, human};
+use crate::names::human;
 use crate::output::{self, Document, Table, object, texts};
 
 /// Format, read, write, change in place.
@@ -33,8 +33,8 @@ Example:
 pub(crate) struct CapsArgs {}
 
 pub(crate) fn run(context: &Context) -> Outcome {
-    let codecs = CODECS.map(|(name, _)| name.to_owned());
-    let filters = FILTERS.map(str::to_owned);
+    let codecs = Codec::PLAIN.map(|codec| codec.to_string());
+    let filters = Filter::SPELLINGS.map(str::to_owned);
     let threads = context.executor().thread_count();
     let limits = context.limits();
     if context.json() {

@@ -10,7 +10,7 @@ use superchunk::{Codec, CompressOptions, FrameOptions, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::names::{codec_name, human};
+use crate::names::human;
 use crate::output::{self, Document, Table, object, ratio};
 use crate::replace::Scratch;
 
@@ -146,7 +146,7 @@ fn pack(path: &Path, readings: &[u8], tour: &mut Tour<'_>) -> Outcome<SuperChunk
             |time: std::time::Duration| readings.len() as f64 / 1e6 / time.as_secs_f64().max(1e-9);
         let stored = frame.stored_len()?;
         table.row([
-            format!("   {}", codec_name(codec)),
+            format!("   {}", codec),
             level.to_string(),
             human(stored),
             format!("{:.2}", ratio(readings.len() as u64, stored)),

@@ -6,13 +6,12 @@ use std::path::Path;
 use clap::Args;
 use superchunk::chunk::Content;
 use superchunk::compat::{self, Compatibility};
-use superchunk::{SuperChunk, Value};
+use superchunk::{Filter, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::input::Input;
 use crate::location::Location;
-use crate::names::{codec_name, pipeline_name};
 use crate::output::{self, Document, Table, object};
 use crate::readers;
 use crate::summary::Summary;
@@ -120,8 +119,8 @@ fn table(frame: &SuperChunk) -> Outcome {
         let header = frame.chunk_header(number)?;
         let content = match header.content() {
             Content::Blocks | Content::VariableBlocks => {
-                let codec = header.codec().map_or("unknown".to_owned(), codec_name);
-                format!("{codec}, {}", pipeline_name(&header.filters()))
+                let codec = header.codec().map_or("unknown".to_owned(), |codec| codec.to_string());
+                format!("{codec}, {}", Filter::pipeline_name(&header.filters()))
             }
             other => content_name(other).to_owned(),
         };

@@ -74,7 +74,7 @@ fn a_slice_that_does_not_fit_is_a_usage_error() {
     let said = counting().run("cat n.b2frame@30");
     said.fails(
         2,
-        "error: `@30` does not fit: there are 30 items\n  help: a slice is like @5, @10:20, @:100, @-5: \
+        "error: `@30` does not fit: index 30 is outside of axis 0, whose length is 30\n  help: a slice is like @5, @10:20, @:100, @-5: \
          or @::2\n",
     );
 }

@@ -12,6 +12,19 @@ fn folder() -> Shell {
 }
 
 #[test]
+fn an_array_takes_the_codec_of_arrays() {
+    let shell = Shell::new();
+    let items: Vec<u8> =
+        (0..64 * 64u32).flat_map(|i| [b'a' + (i / 500).to_le_bytes()[0]]).collect();
+    shell.write("a.u1", &items);
+    shell.run("pack a.u1 --dtype |u1 --shape 64,64 -c ndlz:4 --filters none -o a.b2nd").succeeds();
+    let info = shell.run("info --json a.b2nd").succeeds().json();
+    assert_eq!(info.get("codec").unwrap().to_json(), "\"ndlz:4\"");
+    shell.run("unpack a.b2nd --raw -o b.u1").succeeds();
+    assert!(shell.read("b.u1") == items);
+}
+
+#[test]
 fn what_compresses_is_refused_by_the_option() {
     let shell = folder();
     let before = shell.names();
@@ -41,6 +54,12 @@ fn what_compresses_is_refused_by_the_option() {
             "convert t.bcolz x.blsk --filters shuffle,bitshuffle",
             "--filters shuffle+bitshuffle: a blsk tree",
         ),
+        ("pack data.f8 -c ndlz:4 -o x", "--codec (-c) ndlz:4: data without axes takes no codec"),
+        ("pack data.f8 -c ndlz:4 -o x.blp", "--codec (-c) ndlz:4: a Bloscpack file takes no codec"),
+        ("pack data.f8 -c gzip", "'--codec <NAME>': expected a codec: blosclz, lz4, lz4hc, zlib,"),
+        ("pack data.f8 --filters shuffel", "'--filters <LIST>': expected a filter: shuffle[:N],"),
+        ("pack data.f8 --split often", "expected one of auto, always, never, got `often`"),
+        ("pack data.f8 --checksum xxh3 -o x.blp", "sha384, sha512, got `xxh3`"),
         ("pack data.f8 --dict -o x.blp", "a Bloscpack file does not take --dict"),
         ("pack data.f8 --dict -c zlib -o x", "--dict needs zstd, lz4 or lz4hc, the codec is zlib"),
         (

@@ -20,6 +20,7 @@ use crate::copy;
 use crate::marks::Marker;
 use alloc::boxed::Box;
 use alloc::vec;
+use core::fmt;
 
 /// Inputs shorter than this are never worth a stream.
 const MIN_INPUT: usize = 16;
@@ -70,6 +71,12 @@ pub struct Encoder {
     table: Box<[u32]>,
     /// The life-long position of the next input's first byte: never 0, which means "no entry".
     base: u32,
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").finish_non_exhaustive()
+    }
 }
 
 impl Encoder {

@@ -5,6 +5,7 @@
 //! by what it held before.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -41,6 +42,15 @@ pub struct TableSource<'a> {
     files: Vec<OnceLock<Option<BoundsFile>>>,
     /// What was found to hold, by column and chunk: a chunk is hashed once.
     known: Mutex<HashMap<(usize, u64), Option<Bounds>>>,
+}
+
+impl fmt::Debug for TableSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableSource")
+            .field("rows", &self.rows)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Table {

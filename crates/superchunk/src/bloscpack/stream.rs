@@ -5,6 +5,7 @@
 //! place; who cannot leaves a file that this library reads by walking. The real bloscpack takes a file
 //! with an unknown number of chunks for an empty one.
 
+use std::fmt;
 use std::io::{Seek, SeekFrom, Write};
 
 use super::PackOptions;
@@ -38,6 +39,16 @@ pub struct PackStream<W: Write> {
     end: u64,
     count: u64,
     last: usize,
+}
+
+impl<W: Write> fmt::Debug for PackStream<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackStream")
+            .field("checksum", &self.checksum)
+            .field("chunks", &self.count)
+            .field("written", &self.end)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<W: Write> PackStream<W> {

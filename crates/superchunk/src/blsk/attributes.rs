@@ -16,13 +16,14 @@ use std::fmt;
 use crate::dtype::{ByteOrder, DKind, DType, Element};
 use crate::error::{Error, ErrorKind, Result};
 use crate::superfile::{Root, Yaml};
+use crate::text::Bytes;
 
 /// The longest file of attributes.
 const MAX_LEN: u64 = 16 << 20;
 
 /// A value that a user keeps with a tree.
 #[non_exhaustive]
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Attribute {
     /// Items of a type: one if the shape is empty, else an array in C order.
     Items {
@@ -35,6 +36,20 @@ pub enum Attribute {
     },
     /// What has no type that is known here, as the file has it.
     Text(String),
+}
+
+impl fmt::Debug for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items { dtype, shape, bytes } => f
+                .debug_struct("Items")
+                .field("dtype", dtype)
+                .field("shape", shape)
+                .field("bytes", &Bytes(bytes))
+                .finish(),
+            Self::Text(text) => f.debug_tuple("Text").field(text).finish(),
+        }
+    }
 }
 
 impl Attribute {

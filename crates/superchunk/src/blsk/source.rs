@@ -1,5 +1,6 @@
 //! A table as scans see it.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::table::Table;
@@ -10,6 +11,15 @@ use crate::table::{Column, Source};
 pub struct TableSource<'a> {
     table: &'a Table,
     columns: Vec<Column>,
+}
+
+impl fmt::Debug for TableSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableSource")
+            .field("rows", &self.table.len())
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Table {

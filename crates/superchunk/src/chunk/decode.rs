@@ -1,5 +1,6 @@
 //! Chunks to bytes: whole, without masked blocks, or a range.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::block::BlockReader;
@@ -46,6 +47,18 @@ pub struct Decoder {
     pub(super) output: Output,
     /// The header of the chunk that a part was read of last.
     pub(super) seen: Option<Box<Seen>>,
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("executor", &self.executor)
+            .field("limits", &self.limits)
+            .field("registry", &self.registry)
+            .field("block_shape", &self.shape)
+            .field("marks", &self.marks)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Decoder {

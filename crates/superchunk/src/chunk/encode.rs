@@ -1,5 +1,7 @@
 //! Bytes to a chunk.
 
+use std::fmt;
+
 use super::block::BlockWriter;
 use super::check::Original;
 use super::dict;
@@ -47,6 +49,12 @@ pub struct Encoder {
     exploration: Exploration,
     /// The filters that decide what a checked chunk must decode to.
     pub(super) lossy: Option<Pipeline>,
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl Encoder {

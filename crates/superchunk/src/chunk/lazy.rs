@@ -8,6 +8,7 @@
 //!
 //! They live in memory only: `cbytes` is the length of the whole chunk, not of these bytes.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::decode::Decoder;
@@ -20,7 +21,7 @@ use crate::error::{Error, MustGet, Result};
 use crate::wire::{self, Reader};
 
 /// Where the blocks of a chunk are, without the blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LazyChunk {
     header: Header,
     /// Header and block starts, as in the chunk.
@@ -29,6 +30,16 @@ pub struct LazyChunk {
     offset: i64,
     /// Empty for a stored chunk, whose blocks have the lengths of their contents.
     block_lens: Vec<usize>,
+}
+
+impl fmt::Debug for LazyChunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LazyChunk")
+            .field("header", &self.header)
+            .field("chunk_number", &self.chunk_number)
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LazyChunk {

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "zlib")]
 use superchunk_kernels::deflate::Search;
-use superchunk_kernels::{Mark, Marker, Tracer, Wanted, blosclz, is_noise, lz4};
+use superchunk_kernels::{Malformed, Mark, Marker, Tracer, Wanted, blosclz, is_noise, lz4};
 
 use super::{Light, Method, ndlz};
 use crate::error::{Error, Result};
@@ -147,19 +147,21 @@ impl CodecState {
         dst: &mut [u8],
     ) -> Result<()> {
         match method {
-            Method::BloscLz => blosclz::decompress(src, dst)?,
-            Method::Lz4 | Method::Lz4Hc => lz4::decompress(dict, src, dst)?,
+            Method::BloscLz => blosclz::decompress(src, dst).map_err(corrupt)?,
+            Method::Lz4 | Method::Lz4Hc => lz4::decompress(dict, src, dst).map_err(corrupt)?,
             #[cfg(feature = "snappy")]
-            Method::Snappy => super::snappy::decompress(src, dst)?,
+            Method::Snappy => super::snappy::decompress(src, dst).map_err(corrupt)?,
             #[cfg(feature = "zlib")]
             Method::Zlib => {
-                self.zlib.get_or_insert_with(super::zlib::Zlib::new).decompress(src, dst)?;
+                let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
+                zlib.decompress(src, dst).map_err(corrupt)?;
             }
             #[cfg(feature = "_zstd")]
             Method::Zstd => {
-                self.zstd.get_or_insert_with(super::zstd::Zstd::new).decompress(dict, src, dst)?;
+                let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
+                zstd.decompress(dict, src, dst).map_err(corrupt)?;
             }
-            Method::NdLz { cell, .. } => ndlz::decompress(*cell, src, dst)?,
+            Method::NdLz { cell, .. } => ndlz::decompress(*cell, src, dst).map_err(corrupt)?,
             Method::User { codec, meta } => codec.decompress(*meta, src, dst)?,
         }
         Ok(())
@@ -240,18 +242,25 @@ impl CodecState {
             #[cfg(feature = "_zstd")]
             Method::Zstd => {
                 let zstd = self.zstd.get_or_insert_with(super::zstd::Zstd::new);
-                zstd.decompress_wanted(dict, src, dst, wanted)?;
+                zstd.decompress_wanted(dict, src, dst, wanted).map_err(corrupt)?;
             }
             _ if needed >= dst.len() => return self.decompress(method, dict, src, dst),
-            Method::BloscLz => blosclz::decompress_prefix(src, dst, needed)?,
-            Method::Lz4 | Method::Lz4Hc => lz4::decompress_prefix(dict, src, dst, needed)?,
+            Method::BloscLz => blosclz::decompress_prefix(src, dst, needed).map_err(corrupt)?,
+            Method::Lz4 | Method::Lz4Hc => {
+                lz4::decompress_prefix(dict, src, dst, needed).map_err(corrupt)?;
+            }
             #[cfg(feature = "zlib")]
             Method::Zlib => {
                 let zlib = self.zlib.get_or_insert_with(super::zlib::Zlib::new);
-                zlib.decompress_prefix(src, dst, needed)?;
+                zlib.decompress_prefix(src, dst, needed).map_err(corrupt)?;
             }
             _ => return self.decompress(method, dict, src, dst),
         }
         Ok(())
     }
+}
+
+/// A stream that does not decode.
+fn corrupt(malformed: Malformed) -> Error {
+    Error::corrupt(malformed.reason).at("chunk", "stream", malformed.at)
 }

@@ -46,6 +46,7 @@ use crate::schunk::OpenOptions;
 use crate::schunk::SuperChunk;
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, ReadAt};
+use crate::text::named;
 use features::{BLOSC2_THREE, BLOSC2_TRIED, Encoding};
 
 /// The metalayers of arrays, of today and of before C-Blosc2 2.7.
@@ -96,11 +97,7 @@ impl FromStr for Program {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|program| program.name() == text);
-        found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid(format!("expected one of {names}, got `{text}`"))
-        })
+        named(text, &Self::ALL, Self::name)
     }
 }
 

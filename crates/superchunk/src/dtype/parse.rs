@@ -1,5 +1,7 @@
 //! A type from its spelling.
 
+use std::str::FromStr;
+
 use super::literal::Literal;
 use super::structure;
 use super::time::TimeUnit;
@@ -45,6 +47,15 @@ const NAMES: [(&str, &str); 36] = [
     ("U", "U0"),
     ("V", "V0"),
 ];
+
+/// As [`DType::parse`].
+impl FromStr for DType {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
+}
 
 impl DType {
     /// Reads the spelling of NumPy: `dtype.str` of a plain type, `str(dtype)` of a structure. The

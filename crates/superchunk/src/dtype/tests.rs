@@ -16,7 +16,7 @@ fn plain_types_are_spelt_as_numpy_spells_them() {
         (">U5", DKind::Unicode, 20),
         ("|V5", DKind::Void, 5),
     ] {
-        let dtype = DType::parse(text).unwrap();
+        let dtype: DType = text.parse().unwrap();
         assert_eq!((dtype.kind(), dtype.item_size()), (kind, size), "{text}");
         assert_eq!(dtype.to_string(), text);
     }
@@ -50,7 +50,7 @@ fn structures_are_spelt_as_numpy_spells_them() {
         ),
         ("{'names': ['a', 'b'], 'formats': ['<i4', 'S2'], 'offsets': [2, 9], 'itemsize': 12}", 12),
     ] {
-        let dtype = DType::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let dtype: DType = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!((dtype.kind(), dtype.item_size()), (DKind::Struct, size), "{text}");
         assert_eq!(dtype.to_string(), text);
     }

@@ -1,5 +1,6 @@
 //! Opening a frame without input or output: what is needed next, and what came of it.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::dialect::Dialect;
@@ -13,6 +14,7 @@ use crate::container::{Contents, Integrity, Layer, Slot};
 use crate::error::{Error, MustGet, Result};
 use crate::limits::Limits;
 use crate::store::ReadAt;
+use crate::text::Bytes;
 
 /// What the first read takes: the header of nearly every frame, and all of a small one.
 const FIRST_READ: u64 = 4096;
@@ -37,7 +39,6 @@ const FIRST_READ: u64 = 4096;
 /// assert_eq!(frame.chunk_count(), 1);
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Opener {
     kind: Kind,
     available: u64,
@@ -46,6 +47,17 @@ pub struct Opener {
     head: Vec<u8>,
     tail: Option<Vec<u8>>,
     wants_tail: bool,
+}
+
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opener")
+            .field("kind", &self.kind)
+            .field("available", &self.available)
+            .field("head", &Bytes(&self.head))
+            .field("tail", &self.tail.as_deref().map(Bytes))
+            .finish_non_exhaustive()
+    }
 }
 
 /// What an [`Opener`] says.
@@ -58,7 +70,6 @@ pub enum Step {
 }
 
 /// An open frame: everything but its chunks.
-#[derive(Debug)]
 pub struct Frame {
     pub(super) header: Header,
     pub(super) version: Version,
@@ -66,6 +77,17 @@ pub struct Frame {
     /// Where index and trailer are, and the seal before them.
     pub(super) tail: Range<u64>,
     pub(super) integrity: Integrity,
+}
+
+impl fmt::Debug for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frame")
+            .field("dialect", &self.dialect())
+            .field("len", &self.len())
+            .field("item_size", &self.item_size())
+            .field("chunk_count", &self.chunk_count())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Where a chunk of a frame is.

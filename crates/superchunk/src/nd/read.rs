@@ -1,14 +1,17 @@
 //! Reading boxes, slices and lists of indexes.
 
+use std::fmt;
+
 use super::NdArray;
 use super::geometry::{product, strides};
 use super::pick::Picks;
 use super::select::{AxisIndexes, AxisSlice, Selection};
 use crate::dtype::{ByteOrder, Element};
 use crate::error::{Error, MustGet, Result};
+use crate::text::Bytes;
 
 /// A chunk of an array: the box it is, and its items.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ChunkBox {
     /// The first index of the box along each axis.
     pub start: Vec<u64>,
@@ -16,6 +19,16 @@ pub struct ChunkBox {
     pub shape: Vec<usize>,
     /// Its items in C order.
     pub bytes: Vec<u8>,
+}
+
+impl fmt::Debug for ChunkBox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChunkBox")
+            .field("start", &self.start)
+            .field("shape", &self.shape)
+            .field("bytes", &Bytes(&self.bytes))
+            .finish()
+    }
 }
 
 impl NdArray {

@@ -1,5 +1,8 @@
 //! Which items of an array: slices with steps, single indexes, as NumPy writes them.
 
+use std::fmt;
+use std::str::FromStr;
+
 use crate::error::{Error, MustGet, Result};
 
 /// A part of an array: for each axis some indexes at equal distances.
@@ -106,9 +109,7 @@ impl Selection {
     /// Reads what stands between NumPy's brackets: `start:stop:step` with any of them missing,
     /// negative numbers counted from the end, single indexes, which drop their axis, and one `...`.
     pub fn parse(text: &str, shape: &[u64]) -> Result<Self> {
-        let text = text.trim();
-        let parts: Vec<&str> =
-            if text.is_empty() { Vec::new() } else { text.split(',').map(str::trim).collect() };
+        let parts = parts_of(text);
         let dots = parts.iter().filter(|part| **part == "...").count();
         let given = parts.len() - dots;
         if dots > 1 || given > shape.len() {
@@ -153,21 +154,107 @@ impl Selection {
     }
 }
 
-fn parse_axis(part: &str, axis: usize, side: u64) -> Result<AxisSlice> {
-    let wrong = || Error::invalid(format!("`{part}` is neither an index nor start:stop:step"));
+/// One index, `start:stop` or `start:stop:step`; without the stop where a negative step goes down to
+/// index 0.
+impl fmt::Display for AxisSlice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.dropped && self.count == 1 {
+            return write!(f, "{}", self.start);
+        }
+        let (start, step) = (i128::from(self.start), i128::from(self.step));
+        let stop = match i128::from(self.count) {
+            0 => start,
+            count => start + step * (count - 1) + step.signum(),
+        };
+        match stop {
+            0.. => write!(f, "{start}:{stop}")?,
+            _ => write!(f, "{start}:")?,
+        }
+        if step == 1 { Ok(()) } else { write!(f, ":{step}") }
+    }
+}
+
+/// The parts for each axis, as [`FromStr`] and [`Selection::parse`] read them.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, axis) in self.axes.iter().enumerate() {
+            let comma = if number > 0 { ", " } else { "" };
+            write!(f, "{comma}{axis}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a selection that means the same for arrays of any shape: without `...`, without indexes that
+/// count from the end, and with a stop (for a negative step with a start). [`Selection::parse`] reads
+/// all others.
+///
+/// ```
+/// use superchunk::Selection;
+///
+/// let part: Selection = "10:20:2, 7".parse()?;
+/// assert_eq!((part.shape(), part.to_string()), (vec![5], "10:19:2, 7".to_owned()));
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+impl FromStr for Selection {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let axes = parts_of(text).into_iter().enumerate().map(|(axis, part)| {
+            if is_absolute(&numbers_of(part)?) {
+                return parse_axis(part, axis, u64::MAX);
+            }
+            Err(Error::invalid(format!(
+                "expected indexes that do not depend on the length of axis {axis}, got `{part}`"
+            )))
+        });
+        Ok(Self { axes: axes.collect::<Result<_>>()? })
+    }
+}
+
+/// Whether an index, or start, stop and step, mean the same whatever the length of the axis.
+fn is_absolute(numbers: &[Option<i128>]) -> bool {
+    let goes_down = numbers.get(2).copied().flatten().is_some_and(|step| step < 0);
+    let needed = match numbers {
+        [index] => index,
+        [start, ..] if goes_down => start,
+        [_, stop, ..] => stop,
+        [] => return false,
+    };
+    needed.is_some() && numbers.iter().take(2).flatten().all(|number| *number >= 0)
+}
+
+/// The parts between the commas; none of an empty text.
+fn parts_of(text: &str) -> Vec<&str> {
+    let text = text.trim();
+    if text.is_empty() { Vec::new() } else { text.split(',').map(str::trim).collect() }
+}
+
+/// The numbers between the colons; `None` where there is none.
+fn numbers_of(part: &str) -> Result<Vec<Option<i128>>> {
     let number = |text: &str| match text.trim() {
         "" => Ok(None),
-        text => text.parse::<i64>().map(Some).map_err(|_| wrong()),
+        text => text.parse::<i64>().map(|number| Some(i128::from(number))).map_err(|_| wrong(part)),
     };
-    let fields: Vec<Option<i64>> = part.split(':').map(number).collect::<Result<_>>()?;
+    part.split(':').map(number).collect()
+}
+
+fn wrong(part: &str) -> Error {
+    Error::invalid(format!("`{part}` is neither an index nor start:stop:step"))
+}
+
+fn parse_axis(part: &str, axis: usize, side: u64) -> Result<AxisSlice> {
+    let fields = numbers_of(part)?;
     let length = i128::from(side);
-    let from_end = |index: i64| i128::from(index) + if index < 0 { length } else { 0 };
+    let from_end = |index: i128| index + if index < 0 { length } else { 0 };
     let unsigned = |index: i128| u64::try_from(index).unwrap_or(0);
     match fields.as_slice() {
         [Some(index)] => {
             let start = from_end(*index);
             if !(0..length).contains(&start) {
-                return Err(Error::invalid(format!("index {index} leaves axis {axis} of {side}")));
+                return Err(Error::invalid(format!(
+                    "index {index} is outside of axis {axis}, whose length is {side}"
+                )));
             }
             Ok(AxisSlice { start: unsigned(start), count: 1, step: 1, dropped: true })
         }
@@ -178,19 +265,17 @@ fn parse_axis(part: &str, axis: usize, side: u64) -> Result<AxisSlice> {
             }
             // Python's rule: what is outside is moved to the nearest place that a slice may name.
             let (low, high) = if step > 0 { (0, length) } else { (-1, length - 1) };
-            let place = |index: &Option<i64>, missing: i128| {
+            let place = |index: &Option<i128>, missing: i128| {
                 index.map_or(missing, |index| from_end(index).clamp(low, high))
             };
             let (first, end) = if step > 0 { (low, high) } else { (high, low) };
             let (start, stop) = (place(start, first), place(stop, end));
             let way = if step > 0 { stop - start } else { start - stop };
-            let count =
-                (way + i128::from(step.unsigned_abs()) - 1) / i128::from(step.unsigned_abs());
-            let count = unsigned(count.max(0));
-            let start = if count == 0 { 0 } else { unsigned(start) };
-            Ok(AxisSlice { start, count, step, dropped: false })
+            let count = unsigned(((way + step.abs() - 1) / step.abs()).max(0));
+            let step = i64::try_from(step).map_err(|_| wrong(part))?;
+            Ok(AxisSlice { start: unsigned(start), count, step, dropped: false })
         }
-        _ => Err(wrong()),
+        _ => Err(wrong(part)),
     }
 }
 
@@ -242,6 +327,46 @@ mod tests {
         for text in ["4", "-5", "0,0,0,0", "..., ...", "a", "1:2:0", "1:2:3:4", "1,,2"] {
             assert!(Selection::parse(text, &shape).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn selections_read_back() {
+        let slices = |start: u64, count: u64, step: i64, dropped: bool| {
+            Selection::new([AxisSlice { start, count, step, dropped }])
+        };
+        for (selection, text) in [
+            (Selection::new([]), ""),
+            (slices(7, 1, 1, true), "7"),
+            (slices(7, 1, 1, false), "7:8"),
+            (slices(7, 1, -1, false), "7:6:-1"),
+            (slices(4, 3, -2, false), "4::-2"),
+            (slices(9, 3, -2, false), "9:4:-2"),
+            (slices(5, 0, 1, false), "5:5"),
+            (slices(5, 0, -3, false), "5:5:-3"),
+            (Selection::from_box(&[0, 2], &[3, 10]), "0:3, 2:10"),
+        ] {
+            assert_eq!(selection.to_string(), text);
+            assert_eq!(text.parse::<Selection>().unwrap(), selection, "{text}");
+        }
+        let shape = [4, 5, 6];
+        for text in ["", "1", "..., -1", "::-1, ::2, -3:", "3:0:-2, 9:, 2", "-100::-1, 1, :0"] {
+            let selection = Selection::parse(text, &shape).unwrap();
+            let absolute = selection.to_string();
+            assert_eq!(absolute.parse::<Selection>().unwrap(), selection, "{text}: {absolute}");
+            assert_eq!(Selection::parse(&absolute, &shape).unwrap(), selection, "{text}");
+        }
+        for text in
+            ["...", "-1", ":", "1:", "::-1", ":3:-1", "0:-1", "a", "1:2:0", "1:2:3:4", "1,,2"]
+        {
+            assert!(text.parse::<Selection>().is_err(), "{text}");
+        }
+        let error = "0, -1".parse::<Selection>().unwrap_err().to_string();
+        assert_eq!(error, "expected indexes that do not depend on the length of axis 1, got `-1`");
+    }
+
+    #[test]
+    fn a_selection_that_leaves_the_array_is_refused() {
+        let shape = [4, 5, 6];
         let outside = AxisSlice { start: 3, count: 2, step: 3, dropped: false };
         assert!(Selection::new([outside; 3]).check(&shape).is_err());
     }

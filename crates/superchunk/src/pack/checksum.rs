@@ -6,6 +6,9 @@
 //!     0     4 LE     4 LE   16   20    28      32      48      64      bytes
 //! ```
 
+use std::fmt;
+use std::str::FromStr;
+
 use md5::{Digest, Md5};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
@@ -13,6 +16,7 @@ use sha2::{Sha224, Sha256, Sha384, Sha512};
 use superchunk_kernels::adler32;
 
 use crate::error::{Error, Result};
+use crate::text::named;
 
 /// Which digest follows every chunk of a Bloscpack file.
 #[non_exhaustive]
@@ -52,19 +56,6 @@ impl Checksum {
         Self::Sha384,
         Self::Sha512,
     ];
-
-    /// The one that bloscpack calls by this name.
-    ///
-    /// ```
-    /// use superchunk::bloscpack::Checksum;
-    ///
-    /// assert_eq!(Checksum::from_name("sha256"), Some(Checksum::Sha256));
-    /// assert_eq!(Checksum::from_name("xxh3"), None);
-    /// ```
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|checksum| checksum.name() == name)
-    }
 
     /// The name that bloscpack calls it by.
     #[must_use]
@@ -159,6 +150,33 @@ impl Checksum {
     }
 }
 
+/// The name that bloscpack calls it by.
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Reads the name that bloscpack calls it by, and `none`.
+///
+/// ```
+/// use superchunk::bloscpack::Checksum;
+///
+/// assert_eq!("sha256".parse::<Checksum>()?, Checksum::Sha256);
+/// assert!("xxh3".parse::<Checksum>().is_err());
+/// # Ok::<(), superchunk::Error>(())
+/// ```
+impl FromStr for Checksum {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "none" {
+            return Ok(Self::None);
+        }
+        named(text, &Self::ALL, Self::name)
+    }
+}
+
 /// The first bytes, which are enough to tell digests apart.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
@@ -174,7 +192,7 @@ mod tests {
         for (id, checksum) in (0u8..).zip(Checksum::ALL) {
             assert_eq!(checksum.id(), id);
             assert_eq!(Checksum::from_id(id), Some(checksum));
-            assert_eq!(Checksum::from_name(checksum.name()), Some(checksum));
+            assert_eq!(checksum.to_string().parse::<Checksum>().unwrap(), checksum);
             let mut digest = Vec::new();
             checksum.append(b"abc", &mut digest);
             assert_eq!(digest.len(), checksum.len());
@@ -187,6 +205,12 @@ mod tests {
             }
         }
         assert_eq!(Checksum::from_id(9), None);
+        assert_eq!("none".parse::<Checksum>().unwrap(), Checksum::None);
+        let error = "xxh3".parse::<Checksum>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "expected one of None, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512, got `xxh3`"
+        );
     }
 
     /// The published digests of `abc`.

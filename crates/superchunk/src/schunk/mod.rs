@@ -15,12 +15,14 @@ mod options;
 mod read;
 #[cfg(test)]
 mod rules_tests;
+mod std_io;
 mod verify;
 mod vl;
 
 pub(crate) use blocks::{Change, Made};
 pub use edit::Fill;
 pub use options::{FrameOptions, OpenOptions};
+pub use std_io::{Appender, ByteReader};
 pub(crate) use verify::Depth;
 pub use verify::Verification;
 

@@ -1,5 +1,6 @@
 //! What a caller can choose when creating or opening a super-chunk.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::container::MAX_CHUNK_SIZE;
@@ -9,6 +10,7 @@ use crate::frame::{Dialect, Durability, Kind, LAYERS, Locking, MAX_NAME};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::registry::Registry;
+use crate::text::Bytes;
 
 /// The chunk size when none is given: enough blocks to share among threads, little enough to decode
 /// for one item of a codec without blocks.
@@ -27,7 +29,7 @@ const DEFAULT_CHUNK_SIZE: usize = 1 << 20;
 /// # Ok::<(), superchunk::Error>(())
 /// ```
 #[non_exhaustive]
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FrameOptions {
     /// How chunks are compressed.
     pub compress: CompressOptions,
@@ -49,6 +51,24 @@ pub struct FrameOptions {
     pub durability: Durability,
     /// Who is kept out during a change.
     pub locking: Locking,
+}
+
+impl fmt::Debug for FrameOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metalayers: Vec<_> =
+            self.metalayers.iter().map(|(name, content)| (name, Bytes(content))).collect();
+        f.debug_struct("FrameOptions")
+            .field("compress", &self.compress)
+            .field("chunk_size", &self.chunk_size)
+            .field("variable", &self.variable)
+            .field("kind", &self.kind)
+            .field("dialect", &self.dialect)
+            .field("metalayers", &metalayers)
+            .field("checksums", &self.checksums)
+            .field("durability", &self.durability)
+            .field("locking", &self.locking)
+            .finish()
+    }
 }
 
 impl FrameOptions {

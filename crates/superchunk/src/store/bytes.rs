@@ -1,15 +1,24 @@
 //! Bytes that are in memory already and stay as they are: a vector, a static, a memory map.
 
+use std::fmt;
+
 use super::ReadAt;
 use crate::error::Result;
+use crate::text;
 use crate::wire::at_most;
 
 /// A read-only store over anything that can be seen as bytes.
 ///
 /// To read a file through a memory map, map it and hand the map over: the library itself contains no
 /// `unsafe`, and only the caller can promise that nobody cuts the file short meanwhile.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Bytes<T>(T);
+
+impl<T: AsRef<[u8]>> fmt::Debug for Bytes<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bytes").field(&text::Bytes(self.0.as_ref())).finish()
+    }
+}
 
 impl<T: AsRef<[u8]> + Send + Sync> Bytes<T> {
     /// A store with these bytes.

@@ -1,5 +1,6 @@
 //! A table in memory.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::bounds::Bounds;
@@ -19,17 +20,26 @@ use crate::error::{Error, MustGet, Result};
 /// assert_eq!(high, 2);
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct MemoryTable {
     columns: Vec<Column>,
     content: Vec<Content>,
     rows: Option<u64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Content {
     bytes: Vec<u8>,
     bounds: Vec<Option<Bounds>>,
+}
+
+impl fmt::Debug for MemoryTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryTable")
+            .field("rows", &self.rows)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
 }
 
 impl MemoryTable {

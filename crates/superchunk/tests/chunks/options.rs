@@ -25,12 +25,12 @@ fn impossible_options_are_refused_with_a_sentence() {
         good.clone().with_format(ChunkFormat::Blosc1).with_codec(Codec::NdLz { cell: 4 }),
     ];
     for options in bad {
-        let error = Encoder::new(&options).err().expect("refused");
+        let error = Encoder::new(&options).expect_err("refused");
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         assert!(error.to_string().len() > 20);
     }
     for codec in [Codec::Registered { id: 33, meta: 0 }, Codec::Registered { id: 200, meta: 0 }] {
-        let error = Encoder::new(&good.clone().with_codec(codec)).err().expect("refused");
+        let error = Encoder::new(&good.clone().with_codec(codec)).expect_err("refused");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
 }

@@ -17,6 +17,7 @@ mod model;
 mod objects;
 mod objects_corruption;
 mod objects_packing;
+mod printing;
 mod sharing;
 mod widths;
 

@@ -7,7 +7,6 @@ use crate::context::Context;
 use crate::encoding::{EncodingArgs, Pipeline};
 use crate::failure::Outcome;
 use crate::measure::{Measured, measure};
-use crate::names::{codec_name, pipeline_name};
 use crate::output::{Table, object};
 
 /// The bytes of a sample.
@@ -212,7 +211,7 @@ impl Trial {
     /// Codec, level, filters, ratio and both speeds.
     pub(super) fn cells(&self) -> [String; 6] {
         let [ratio, pack, unpack] = self.measured.cells();
-        let (codec, filters) = (codec_name(self.codec), pipeline_name(&self.filters));
+        let (codec, filters) = (self.codec.to_string(), Filter::pipeline_name(&self.filters));
         [codec, self.level.to_string(), filters, ratio, pack, unpack]
     }
 
@@ -220,9 +219,9 @@ impl Trial {
         let [ratio, pack, unpack] = self.measured.entries();
         object([
             ("typesize", (self.item_size as u64).into()),
-            ("codec", codec_name(self.codec).into()),
+            ("codec", self.codec.to_string().into()),
             ("level", self.level.into()),
-            ("filters", pipeline_name(&self.filters).into()),
+            ("filters", Filter::pipeline_name(&self.filters).into()),
             ("blocksize", self.block_size.map_or(Value::Nil, |size| (size as u64).into())),
             ratio,
             pack,

@@ -17,6 +17,7 @@ mod sequences;
 mod wanted;
 
 use alloc::boxed::Box;
+use core::fmt;
 
 use self::bits::MARGIN;
 use self::block::{Block, BlockDecoder};
@@ -37,6 +38,12 @@ type Result<T> = core::result::Result<T, &'static str>;
 pub struct Decoder {
     blocks: Box<BlockDecoder>,
     finder: Finder,
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
 }
 
 impl Default for Decoder {

@@ -29,11 +29,12 @@ pub use tree::Const;
 
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 use super::bounds::Bounds;
 use super::params::Params;
 use super::source::Column;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use compile::Compiler;
 use eval::Block;
 use tree::Tree;
@@ -58,7 +59,7 @@ const MAX_PARTS: usize = 20_000;
 /// let error = Expr::parse("close >< open").unwrap_err();
 /// assert_eq!(error.place().unwrap().offset, Some(7)); // where a caret goes
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Expr {
     text: String,
     tree: Tree,
@@ -87,6 +88,21 @@ impl Expr {
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Expr").field(&self.text).finish()
+    }
+}
+
+/// As [`Expr::parse`].
+impl FromStr for Expr {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
     }
 }
 

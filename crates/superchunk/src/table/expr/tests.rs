@@ -226,4 +226,7 @@ fn errors_name_the_place_and_what_would_do() {
 fn an_expression_remembers_its_text() {
     let expr = Expr::parse(" i > 1 ").unwrap();
     assert_eq!((expr.text(), expr.to_string().as_str()), (" i > 1 ", " i > 1 "));
+    assert_eq!(expr.to_string().parse::<Expr>().unwrap(), expr);
+    assert_eq!(format!("{expr:?}"), r#"Expr(" i > 1 ")"#);
+    assert!("i >".parse::<Expr>().is_err());
 }

@@ -1,5 +1,6 @@
 //! Rows that a scan found.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,26 +10,46 @@ use crate::dtype::{ByteOrder, DType, Element};
 use crate::error::{Error, MustGet, Result};
 use crate::table::source::{Column, find_column};
 use crate::table::values::in_order;
+use crate::text::Bytes;
 
 /// Some of the rows of a scan: their numbers and their columns.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Batch {
     rows: Rows,
     columns: Vec<ColumnData>,
 }
 
 /// Which rows.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum Rows {
     All(Range<u64>),
     Some(Vec<u64>),
 }
 
 /// The values of a column in a [`Batch`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ColumnData {
     column: Arc<Column>,
     bytes: Vec<u8>,
+}
+
+impl fmt::Debug for ColumnData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ColumnData")
+            .field("column", &self.column)
+            .field("bytes", &Bytes(&self.bytes))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("len", &self.len())
+            .field("first_row", &self.first_row())
+            .field("columns", &self.columns)
+            .finish()
+    }
 }
 
 impl Batch {

@@ -16,6 +16,7 @@ mod stretch;
 pub use batch::{Batch, ColumnData};
 pub use run::Batches;
 
+use std::fmt;
 use std::ops::Range;
 
 use super::expr::Expr;
@@ -80,6 +81,18 @@ pub struct ScanStats {
     pub rows_gathered: u64,
     /// The bytes of all that was read.
     pub bytes_read: u64,
+}
+
+impl fmt::Debug for Scan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scan")
+            .field("columns", &self.columns)
+            .field("rows", &self.rows)
+            .field("filter", &self.filter)
+            .field("skip", &self.skip)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Scan<'a> {

@@ -1,6 +1,7 @@
 //! The scan itself: span after span, several at once with several threads.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,6 +45,15 @@ struct Work<'a> {
 struct Span {
     rows: Range<u64>,
     result: Result<(Vec<Batch>, ScanStats)>,
+}
+
+impl fmt::Debug for Batches<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batches")
+            .field("rows_left", &self.rows)
+            .field("stats", &self.stats)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Batches<'a> {

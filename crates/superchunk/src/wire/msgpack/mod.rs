@@ -30,7 +30,10 @@ mod skim;
 pub(crate) use encode::{write_array_head, write_bytes, write_text};
 pub(crate) use skim::{Head, Skim};
 
+use std::fmt;
+
 use crate::error::{Error, Result};
+use crate::text::Bytes;
 
 /// What errors call it.
 const FORMAT: &str = "msgpack";
@@ -61,7 +64,7 @@ const EXT_SET: i8 = 45;
 /// # Ok::<(), superchunk::Error>(())
 /// ```
 #[non_exhaustive]
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Value {
     /// Nothing.
     Nil,
@@ -90,6 +93,28 @@ pub enum Value {
     Set(Vec<Value>),
     /// A complex number: real and imaginary part.
     Complex(f64, f64),
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nil => f.write_str("Nil"),
+            Self::Bool(value) => f.debug_tuple("Bool").field(value).finish(),
+            Self::Int(value) => f.debug_tuple("Int").field(value).finish(),
+            Self::Uint(value) => f.debug_tuple("Uint").field(value).finish(),
+            Self::Float(value) => f.debug_tuple("Float").field(value).finish(),
+            Self::Str(text) => f.debug_tuple("Str").field(text).finish(),
+            Self::Bin(bytes) => f.debug_tuple("Bin").field(&Bytes(bytes)).finish(),
+            Self::Array(values) => f.debug_tuple("Array").field(values).finish(),
+            Self::Map(entries) => f.debug_tuple("Map").field(entries).finish(),
+            Self::Ext(id, bytes) => f.debug_tuple("Ext").field(id).field(&Bytes(bytes)).finish(),
+            Self::Tuple(values) => f.debug_tuple("Tuple").field(values).finish(),
+            Self::Set(values) => f.debug_tuple("Set").field(values).finish(),
+            Self::Complex(real, imaginary) => {
+                f.debug_tuple("Complex").field(real).field(imaginary).finish()
+            }
+        }
+    }
 }
 
 impl Value {
