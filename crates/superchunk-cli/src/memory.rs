@@ -72,12 +72,12 @@ mod tests {
 
     #[test]
     fn more_threads_leave_less_for_a_chunk() {
-        let chunk = |threads| Memory::new(Some(64 << 20), threads).limits().max_decoded;
+        let chunk = |threads| Memory::new(Some(64 << 20), threads, false).limits().max_decoded;
         assert_eq!(
             [1, 2, 3, 4].map(chunk),
             [8 << 20, (64 << 20) / 11, (64 << 20) / 14, (64 << 20) / 14]
         );
         assert!(chunk(64) > 2 << 20);
-        assert_eq!(Memory::new(None, 4).limits(), Limits::default());
+        assert_eq!(Memory::new(None, 4, true).limits(), Limits::default());
     }
 }

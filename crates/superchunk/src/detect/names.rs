@@ -9,7 +9,7 @@ use crate::text::named;
 
 impl Format {
     /// All formats that this version knows.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Frame,
         Self::SparseFrame,
         Self::BcolzArray,
@@ -19,6 +19,7 @@ impl Format {
         Self::Npy,
         Self::Blsk,
         Self::BlskFile,
+        Self::Columns,
         Self::Raw,
     ];
 
@@ -35,6 +36,7 @@ impl Format {
             Self::Npy => "npy",
             Self::Blsk => "blsk",
             Self::BlskFile => "blsk file",
+            Self::Columns => "folder of columns",
             Self::Raw => "raw",
         }
     }

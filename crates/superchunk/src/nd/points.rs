@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::NdArray;
 use super::view::WORTH_THREADS;
 use crate::chunk::Parts;
-use crate::error::{Error, MustGet, OrBug, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::schunk::Made;
 
 /// An item: its chunk, its first byte there, and its number among the points.

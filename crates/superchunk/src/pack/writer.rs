@@ -17,7 +17,7 @@ use super::header::Header;
 use super::plan::{Plan, Policy, Switch};
 use super::space::room_for_offsets;
 use crate::error::{Error, ErrorKind, MustGet, Result};
-use crate::store::{Home, WriteAt, last_sync};
+use crate::store::{Home, WriteAt, bytes_from, last_sync};
 use crate::wire::json::Json;
 
 /// Chunks are collected up to this length before they are written.

@@ -8,6 +8,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::codes::Codes;
 use super::frame::FrameHead;
@@ -29,6 +30,14 @@ pub(super) struct Tables {
     pub(super) huffman: Table,
     pub(super) codes: Codes,
     pub(super) recent: Recent,
+}
+
+impl fmt::Debug for Dictionary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Dictionary");
+        shown.field("number", &self.number).field("content_len", &self.content.len());
+        shown.field("is_trained", &self.tables.is_some()).finish()
+    }
 }
 
 const MAGIC: [u8; 4] = 0xEC30_A437_u32.to_le_bytes();
