@@ -14,7 +14,7 @@ use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::interrupt;
-use crate::memory::Memory;
+use crate::memory::{Memory, threads_within};
 use crate::names::human;
 use crate::progress::Progress;
 use crate::readers::{self, Reader};
@@ -42,7 +42,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
-        let executor = Executor::threads(global.threads);
+        let executor = Executor::threads(threads_within(global.limit_mem, global.threads));
         Self {
             global,
             executor,

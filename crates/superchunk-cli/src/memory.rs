@@ -11,8 +11,21 @@ const BUFFERS: u64 = 8;
 /// that the `n`th thread never has a block longer than an `n`th of one: `4 (1 + 1/2 + 1/3 + …)` buffers.
 const BUFFERS_PER_DOUBLING: u64 = 3;
 
+/// The bytes that a thread needs for itself: a stack, and the tables of a codec at a high level.
+const BYTES_PER_THREAD: u64 = 32 << 20;
+
 /// The bytes that a value of MessagePack or JSON takes in memory, about.
 const VALUE_LEN: u64 = 32;
+
+/// The number of threads for which a limit has room, at most `wanted`; 0 stands for those of the machine.
+pub(crate) fn threads_within(limit: Option<u64>, wanted: usize) -> usize {
+    let Some(limit) = limit else { return wanted };
+    let wanted = match wanted {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        wanted => wanted,
+    };
+    usize::try_from(limit / BYTES_PER_THREAD).unwrap_or(usize::MAX).clamp(1, wanted)
+}
 
 /// The most bytes of a buffer; `None` leaves the limits of the library, 2 GiB a chunk.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +91,12 @@ mod tests {
             [8 << 20, (64 << 20) / 11, (64 << 20) / 14, (64 << 20) / 14]
         );
         assert!(chunk(64) > 2 << 20);
+        assert_eq!(
+            [1, 2, 4, 64].map(|wanted| threads_within(Some(64 << 20), wanted)),
+            [1, 2, 2, 2]
+        );
+        assert_eq!(threads_within(Some(1 << 10), 4), 1);
+        assert_eq!([0, 7].map(|wanted| threads_within(None, wanted)), [0, 7]);
         assert_eq!(Memory::new(None, 4, true).limits(), Limits::default());
     }
 }

@@ -137,16 +137,16 @@ fn arrays(folder: &Path) -> Vec<PathBuf> {
         NdArray::create(&path, &shape, &dtype, &options).unwrap().close().unwrap();
         made.push(path);
     }
-    // The chunks of the last are within the limit for four threads, but not four of them at the same time.
+    // The chunks of the last are within the limit for several threads, but not several of them at the same time.
     for (name, len, chunks) in
         [("within.b2nd", LIMIT, 1), ("beyond.b2nd", 60 << 20, 1), ("several.b2nd", 9 << 19, 6)]
     {
         let path = folder.join(name);
-        let shape = [chunks as u64, (len / 4) as u64];
+        let items = [(chunks * len / 4) as u64];
         let options = NdOptions::new(FrameOptions::new(one_block(len).with_block_size(1 << 16)));
-        let options = options.with_chunks(&[1, len / 4]).with_blocks(&[1, len / 4]);
-        let mut array = NdArray::create(&path, &shape, &dtype, &options).unwrap();
-        array.write_box(&[0, 0], &shape, &pattern(chunks * len)).unwrap();
+        let options = options.with_chunks(&[len / 4]).with_blocks(&[len / 4]);
+        let mut array = NdArray::create(&path, &items, &dtype, &options).unwrap();
+        array.write_box(&[0], &items, &pattern(chunks * len)).unwrap();
         array.close().unwrap();
         made.push(path);
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// The attribute of a salvaged container that lists, in words, what is lost or uncertain in it.
 pub const ATTRIBUTE: &str = "salvaged";
-/// The most lines of such a list.
+/// The most lines of such a list, about.
 const MOST_LINES: usize = 1000;
 
 /// How sure it is that the bytes of a piece are those that were written.
@@ -142,6 +142,11 @@ impl Report {
     /// if everything is there, in its place, and a checksum vouches for it.
     #[must_use]
     pub fn uncertain(&self) -> Vec<String> {
+        self.lines(MOST_LINES)
+    }
+
+    /// The same in about `most` lines, of which the last may be one for all chunks that it leaves no room for.
+    fn lines(&self, most: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if self.order != Order::Index {
             lines.push(format!("the order of the chunks is that of: {}", self.order));
@@ -150,7 +155,6 @@ impl Report {
             Some(chunk) => (Some(chunk), format!("lost: {}", hole.reason)),
             None => (None, format!("lost: {}: {}", hole.source, hole.reason)),
         });
-        lines.extend(merged(lost));
         let unsure = self.pieces.iter().filter(|piece| piece.certainty != Certainty::Verified);
         let unsure = unsure.map(|piece| {
             let words = match piece.certainty {
@@ -159,17 +163,17 @@ impl Report {
             };
             (Some(piece.chunk), words.to_owned())
         });
-        lines.extend(merged(unsure));
+        let mut groups = merged(lost);
+        groups.extend(merged(unsure));
+        lines.extend(shortened(groups, most).iter().map(Group::line));
         if !lines.is_empty() || !self.is_whole() {
-            lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+            lines.extend(self.notes.iter().take(most).map(|note| format!("note: {note}")));
         }
+        let most = most.checked_div(self.columns.len()).unwrap_or(most).max(1);
         for (name, column) in &self.columns {
-            let of_column = column.uncertain();
+            let of_column = column.lines(most);
             lines.extend(of_column.iter().map(|line| format!("column {name}: {line}")));
         }
-        let more = lines.len().saturating_sub(MOST_LINES);
-        lines.truncate(MOST_LINES);
-        lines.extend((more > 0).then(|| format!("and {more} lines more")));
         lines
     }
 
@@ -182,25 +186,50 @@ impl Report {
     }
 }
 
-/// One line for chunks in a row of which the same is to be said.
-fn merged(chunks: impl Iterator<Item = (Option<usize>, String)>) -> Vec<String> {
-    let mut groups: Vec<(Option<(usize, usize)>, String)> = Vec::new();
+/// Chunks in a row of which the same is to be said, or something that has no place among them.
+struct Group {
+    chunks: Option<(usize, usize)>,
+    words: String,
+}
+
+impl Group {
+    fn line(&self) -> String {
+        let words = &self.words;
+        match self.chunks {
+            Some((first, last)) if first == last => format!("chunk {first}: {words}"),
+            Some((first, last)) => format!("chunks {first} to {last}: {words}"),
+            None => words.clone(),
+        }
+    }
+}
+
+fn merged(chunks: impl Iterator<Item = (Option<usize>, String)>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     for (chunk, words) in chunks {
         match (groups.last_mut(), chunk) {
-            (Some((Some((_, last)), same)), Some(chunk))
+            (Some(Group { chunks: Some((_, last)), words: same }), Some(chunk))
                 if *last + 1 == chunk && *same == words =>
             {
                 *last = chunk;
             }
-            _ => groups.push((chunk.map(|chunk| (chunk, chunk)), words)),
+            _ => groups.push(Group { chunks: chunk.map(|chunk| (chunk, chunk)), words }),
         }
     }
-    let line = |(range, words): (Option<(usize, usize)>, String)| match range {
-        Some((first, last)) if first == last => format!("chunk {first}: {words}"),
-        Some((first, last)) => format!("chunks {first} to {last}: {words}"),
-        None => words,
-    };
-    groups.into_iter().map(line).collect()
+    groups
+}
+
+/// At most `most` groups, and one for all others. No chunk of theirs stays unnamed.
+fn shortened(mut groups: Vec<Group>, most: usize) -> Vec<Group> {
+    if groups.len() <= most {
+        return groups;
+    }
+    let others = groups.split_off(most);
+    let places = || others.iter().filter_map(|group| group.chunks);
+    let first = places().map(|(first, _)| first).min();
+    let last = places().map(|(_, last)| last).max();
+    let words = format!("some are lost or uncertain, which would take {} lines", others.len());
+    groups.push(Group { chunks: first.zip(last), words });
+    groups
 }
 
 impl fmt::Display for Certainty {
@@ -234,5 +263,35 @@ impl fmt::Display for Source {
             Self::Index => f.write_str("index"),
             Self::Nowhere => f.write_str("nowhere"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of pieces none of which is like its neighbours.
+    fn report(count: usize) -> Report {
+        let mut report = Report::new("frame", Order::Index);
+        let certainties = [Certainty::Assumed, Certainty::Decoded].into_iter().cycle();
+        for (chunk, certainty) in certainties.take(count).enumerate() {
+            report.keep(chunk as u64, Source::Nowhere, 1, certainty);
+        }
+        report
+    }
+
+    #[test]
+    fn no_chunk_stays_unnamed_however_many_lines_it_would_take() {
+        assert_eq!(report(MOST_LINES).uncertain().len(), MOST_LINES);
+        let lines = report(3000).uncertain();
+        assert_eq!(lines.len(), MOST_LINES + 1);
+        let last = "chunks 1000 to 2999: some are lost or uncertain, which would take 2000 lines";
+        assert_eq!(lines.last().map(String::as_str), Some(last));
+        let mut table = Report::new("table", Order::Index);
+        table.columns = (0..4).map(|number| (format!("c{number}"), report(3000))).collect();
+        let lines = table.uncertain();
+        assert_eq!(lines.len(), MOST_LINES + 4);
+        let last = "column c3: chunks 250 to 2999: some are lost or uncertain, ";
+        assert!(lines.last().is_some_and(|line| line.starts_with(last)));
     }
 }

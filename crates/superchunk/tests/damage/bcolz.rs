@@ -51,7 +51,7 @@ impl Original {
         let files = files_of(dir.as_ref()).unwrap();
         let chunks = bytes.chunks(chunk_len * row).map(<[u8]>::to_vec).collect();
         let mut original = Self { files, chunks };
-        if seed % 3 == 0 {
+        if seed.is_multiple_of(3) {
             without_checksums(&mut original.files);
         }
         original
@@ -172,7 +172,7 @@ fn table(seed: u64) -> (Files, Vec<Original>) {
     table.set_attr("made", "by us").unwrap();
     table.close().unwrap();
     let mut files = files_of(dir.as_ref()).unwrap();
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         without_checksums(&mut files);
     }
     let columns = (0..3).map(|number| {

@@ -56,9 +56,8 @@ fn check_result(original: &Files, saved: &Files, report: &Report, told: &str) {
     check_folder(saved, "meta/attributes", report, told);
     let attributes =
         format!("{:?}", saved.get("meta/attributes").map(|text| String::from_utf8_lossy(text)));
-    let columns: BTreeSet<&str> =
-        saved.keys().filter_map(|path| Some(path.split_once("__")?.0)).collect();
-    for folder in columns {
+    let folders = saved.keys().filter_map(|path| Some(path.split_once("__")?.0));
+    for folder in folders.collect::<BTreeSet<_>>() {
         let stored = chunks_of(original, folder);
         let column = folder.trim_start_matches("data").trim_matches('/');
         let named = named_chunks(&attributes, column);

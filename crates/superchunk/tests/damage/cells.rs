@@ -1,12 +1,7 @@
 //! Arrays whose filters work on N-d blocks: chunks do not store the shape of a block, the metalayer does. NDLZ,
 //! which is a codec, states it in its streams.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashSet;
 
@@ -66,7 +61,7 @@ fn original(method: Method, checksums: bool, seed: u64) -> Original {
         let [height, width] = [20 + rng.below(20), 15 + rng.below(15)];
         let stop = [start[0] + height, start[1] + width];
         // Rows of cells of one value, and some noise.
-        let item = |at: u64| (at / 4 % 7 * 3 + u64::from(rng.below(9) == 0)) as u8;
+        let item = |at: u64| u8::try_from(at / 4 % 7 * 3 + u64::from(rng.below(9) == 0)).unwrap();
         let values: Vec<u8> = (0..height * width).map(item).collect();
         let bytes = match method {
             Method::NdLz => values,
@@ -242,7 +237,7 @@ fn a_sparse_array_of_cells_comes_back_and_only_its_damaged_file_is_lost() {
         let dtype = if method == Method::NdLz { "|u1" } else { "<f8" };
         let dtype = DType::parse(dtype).unwrap();
         let mut array = NdArray::create(&path, &[40, 40], &dtype, &options).unwrap();
-        let items: Vec<u8> = (0..1600u32).map(|at| (at / 8 % 7) as u8).collect();
+        let items: Vec<u8> = (0..1600u32).map(|at| u8::try_from(at / 8 % 7).unwrap()).collect();
         let bytes = match method {
             Method::NdLz => items,
             _ => items.iter().flat_map(|item| f64::from(*item).to_le_bytes()).collect(),
