@@ -59,7 +59,7 @@ pub(crate) enum Sink {
     Array(Box<bcolz::Array>),
     BlskTable(Box<blsk::Table>),
     BlskArray(Box<blsk::Array>),
-    Frames(Frames),
+    Frames(Box<Frames>),
 }
 
 impl Sink {
@@ -81,7 +81,7 @@ impl Sink {
                 }
                 Err(error) => return Err(error.into()),
             },
-            Format::Columns => Self::Frames(Frames::attributes_of(path, context)?),
+            Format::Columns => Self::Frames(Box::new(Frames::attributes_of(path, context)?)),
             _ => return Ok(None),
         }))
     }
@@ -153,7 +153,7 @@ impl Sink {
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<Self> {
-        Frames::columns_at(path, schema, encoding, context).map(Self::Frames)
+        Ok(Self::Frames(Box::new(Frames::columns_at(path, schema, encoding, context)?)))
     }
 
     /// A new frame of one column, whose chunks and blocks may have these shapes.
@@ -164,7 +164,7 @@ impl Sink {
         encoding: &EncodingArgs,
         context: &Context,
     ) -> Outcome<Self> {
-        Frames::array_at(path, schema, shapes, encoding, context).map(Self::Frames)
+        Ok(Self::Frames(Box::new(Frames::array_at(path, schema, shapes, encoding, context)?)))
     }
 
     /// Takes the next rows.

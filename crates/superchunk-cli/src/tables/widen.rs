@@ -188,7 +188,10 @@ impl Kept {
                 array.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
                 filled(self, Sink::BlskArray(Box::new(new)), columns, context.memory())
             }
-            Self::Files(files) => Frames::copy_of(files, copy, columns, context).map(Sink::Frames),
+            Self::Files(files) => {
+                let copied = Frames::copy_of(files, copy, columns, context)?;
+                Ok(Sink::Frames(Box::new(copied)))
+            }
         }
     }
 }
