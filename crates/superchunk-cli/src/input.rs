@@ -342,7 +342,7 @@ impl Input {
 fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
     Ok(match format {
         Format::Frame | Format::SparseFrame => {
-            let frame = context.reading(path).open(path)?;
+            let frame = SuperChunk::open_with(path, &context.reading(path))?;
             if objects::is_list(&frame) {
                 return Ok(Content::Objects(objects::of_frame(frame)?));
             }

@@ -86,7 +86,7 @@ pub(crate) fn append(
 ) -> Outcome<(u64, u64)> {
     let mut writer = match is_pack {
         true => {
-            let pack = Box::new(context.edit_pack(&context.pack_reader(), path)?);
+            let pack = Box::new(context.edit_pack(&context.open_options(), path)?);
             let kind = kind_of_pack(&pack);
             Writer::Pack(pack, kind)
         }

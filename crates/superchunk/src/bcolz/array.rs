@@ -4,8 +4,6 @@ use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-#[cfg(any(unix, windows))]
-use std::time::Duration;
 
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
@@ -91,10 +89,14 @@ impl Array {
     /// them. Several processes can do so at once, each with rows of its own; whoever would change the
     /// length is kept out.
     #[cfg(any(unix, windows))]
-    pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
+    pub fn edit_rows(
+        path: impl AsRef<Path>,
+        rows: Range<u64>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::claim_shared(path, Duration::ZERO)?);
-        Self::opened(dir, told(path), &OpenOptions::new(), Access::Rows(rows))
+        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
+        Self::opened(Arc::new(dir), told(path), options, Access::Rows(rows))
     }
 
     /// A new array without rows at `path`, where nothing may be yet.
@@ -136,7 +138,7 @@ impl Array {
         access: Access,
     ) -> Result<Self> {
         access.lock(dir.as_ref())?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
         Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, access)
     }

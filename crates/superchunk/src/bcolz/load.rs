@@ -87,7 +87,8 @@ impl Parts {
         let layout = layout.map_err(told)?;
         let contents = layout.contents().map_err(told)?;
         let layout = Box::new(layout);
-        Ok(Some(SuperChunk::over(contents, layout, compress, setup.limits, writable)))
+        let rows = SuperChunk::over(contents, layout, compress, setup.limits, writable);
+        Ok(Some(rows.with_marks(setup.marks)))
     }
 
     /// The bytes of a row; those of an object are not counted.
@@ -164,25 +165,30 @@ fn first_chunk(rows: &Range<u64>, geometry: &Geometry) -> Result<u64> {
 pub(super) struct Setup {
     pub(super) limits: Limits,
     pub(super) durable: bool,
+    /// Whether a few items are found by the marks of chunks.
+    pub(super) marks: bool,
     /// Who does the work.
     pub(super) compress: CompressOptions,
 }
 
 impl Setup {
-    pub(super) fn of(options: &OpenOptions) -> Self {
-        Self {
+    pub(super) fn of(options: &OpenOptions) -> Result<Self> {
+        options.check_no_offset()?;
+        options.check_no_compress("bcolz folder")?;
+        Ok(Self {
             limits: options.limits,
             durable: options.durability == Durability::Full,
+            marks: options.marks,
             compress: CompressOptions::new(1)
                 .with_executor(options.executor.clone())
                 .with_registry(options.registry.clone()),
-        }
+        })
     }
 
     /// What a new array or table is used with.
     pub(super) fn creating(durability: Durability, compress: &CompressOptions) -> Self {
         let durable = durability == Durability::Full;
-        Self { limits: Limits::default(), durable, compress: compress.clone() }
+        Self { limits: Limits::default(), durable, marks: false, compress: compress.clone() }
     }
 }
 

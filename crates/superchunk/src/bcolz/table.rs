@@ -10,8 +10,6 @@ use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
-#[cfg(any(unix, windows))]
-use std::time::Duration;
 
 use super::array::Array;
 #[cfg(any(unix, windows))]
@@ -84,10 +82,14 @@ impl Table {
     /// [`Table::shards`] gives them. Several processes can do so at once, each with rows of its own;
     /// whoever would change the length or the columns is kept out.
     #[cfg(any(unix, windows))]
-    pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
+    pub fn edit_rows(
+        path: impl AsRef<Path>,
+        rows: Range<u64>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::claim_shared(path, Duration::ZERO)?);
-        Self::opened(dir, told(path), &OpenOptions::new(), &Access::Rows(rows))
+        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
+        Self::opened(Arc::new(dir), told(path), options, &Access::Rows(rows))
     }
 
     /// A new table without rows at `path`, where nothing may be yet.

@@ -34,7 +34,8 @@ impl Lazy {
         let contents = contents(&start, &chunks, &trust, compress)?;
         let layout = Packed::reading(store.clone(), &start, &chunks, &trust, name.clone());
         let objects =
-            SuperChunk::over(contents, Box::new(layout), compress.clone(), trust.limits, false);
+            SuperChunk::over(contents, Box::new(layout), compress.clone(), trust.limits, false)
+                .with_marks(trust.marks);
         Ok(Some(Self { objects, store, start, trust, name }))
     }
 
@@ -46,7 +47,9 @@ impl Lazy {
         let contents = contents(&self.start, &chunks, &self.trust, &compress)?;
         let (store, name) = (self.store.clone(), self.name.clone());
         let layout = Packed::reading(store, &self.start, &chunks, &self.trust, name);
-        Ok(SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, false))
+        let limits = self.trust.limits;
+        let data = SuperChunk::over(contents, Box::new(layout), compress, limits, false);
+        Ok(data.with_marks(self.trust.marks))
     }
 }
 

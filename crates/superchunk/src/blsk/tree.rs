@@ -85,6 +85,7 @@ impl Tree {
             limits: Limits::default(),
             durability: options.durability,
             writable: true,
+            marks: false,
             recover: false,
         };
         let root = Root::create(dir, name, &storage, access)?;
@@ -101,10 +102,13 @@ impl Tree {
         options: &OpenOptions,
         mode: Mode,
     ) -> Result<Self> {
+        options.check_no_offset()?;
+        options.check_no_compress("blsk tree")?;
         let access = Access {
             limits: options.limits,
             durability: options.durability,
             writable: mode != Mode::Read,
+            marks: options.marks,
             recover: mode == Mode::Recover,
         };
         let equip = |compress: CompressOptions| {
@@ -419,6 +423,7 @@ impl Body {
                 ..Contents::new(row_len, ChunkSize::Fixed(rows * row_len), params)
             };
             let chunks = SuperChunk::over(contents, Box::new(column), compress, limits, false);
+            let chunks = chunks.with_marks(root.access.marks);
             return Ok((Self::Rows(Box::new(chunks)), counters));
         }
         let compress = root.access.writable.then_some(compress);

@@ -122,6 +122,12 @@ impl SuperChunk {
         this
     }
 
+    /// The super-chunk, which finds a few items by the marks of chunks if `marks` says so.
+    pub(crate) fn with_marks(mut self, marks: bool) -> Self {
+        self.marks = marks;
+        self
+    }
+
     /// The decoded length in bytes.
     #[must_use]
     pub fn len(&self) -> u64 {

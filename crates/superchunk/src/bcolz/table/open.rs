@@ -35,7 +35,7 @@ impl Table {
         access: &Access,
     ) -> Result<Self> {
         access.lock(dir.as_ref())?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let mut seen = None;
         loop {
             let home = Home::new(dir.clone(), name.clone(), setup.durable);
@@ -52,7 +52,7 @@ impl Table {
 
     pub(super) fn edited(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
         dir.lock()?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
         let (mut listed, intent) = Listed::read(home, dir.as_ref(), &setup)?;
         if let Some(intent) = intent {
