@@ -5,10 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(any(unix, windows))]
+use super::load::folder;
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
 use super::options::ArrayOptions;
 use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
+use crate::detect::{self, Format, explained};
 use crate::dtype::{DKind, DType};
 use crate::error::{Error, Result};
 use crate::schunk::{OpenOptions, SuperChunk, Verification};
@@ -68,7 +71,8 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::opened(Arc::new(Folder::open(path)?), told(path), options, Access::Read)
+        let dir = folder(path, options, false, Format::BcolzArray)?;
+        Self::opened(dir, told(path), options, Access::Read)
     }
 
     /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
@@ -81,8 +85,8 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
-        Self::opened(Arc::new(dir), told(path), options, Access::Write)
+        let dir = folder(path, options, true, Format::BcolzArray)?;
+        Self::opened(dir, told(path), options, Access::Write)
     }
 
     /// Opens a folder for overwriting these rows, which must be whole chunks, as [`Array::shards`] gives
@@ -140,7 +144,10 @@ impl Array {
         access.lock(dir.as_ref())?;
         let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
-        Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, access)
+        let parts = Parts::read(home, dir.as_ref(), &setup.limits).map_err(|error| {
+            explained(error, &[Format::BcolzArray], || detect::dir(dir.as_ref()))
+        })?;
+        Self::from_parts(parts, &setup, access)
     }
 
     fn created(dir: Arc<dyn Dir>, name: String, options: &ArrayOptions) -> Result<Self> {

@@ -1,17 +1,23 @@
 //! From the files of a folder to an array, and from options to the files of a new one.
 
 use std::ops::Range;
+#[cfg(any(unix, windows))]
+use std::path::Path;
 use std::sync::Arc;
 
 use super::options::{ArrayOptions, chunk_options};
 use crate::carray::{Attrs, Carray, Control, Geometry, Home, ItemType, Sizes, Storage, row_size};
 use crate::container::Params;
+#[cfg(any(unix, windows))]
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::schunk::{OpenOptions, SuperChunk};
 use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
 
 /// The most bytes of `sizes`, `storage` and the intent of a table.
 const MAX_SMALL: usize = 1 << 20;
@@ -87,8 +93,7 @@ impl Parts {
         let layout = layout.map_err(told)?;
         let contents = layout.contents().map_err(told)?;
         let layout = Box::new(layout);
-        let rows = SuperChunk::over(contents, layout, compress, setup.limits, writable);
-        Ok(Some(rows.with_marks(setup.marks)))
+        Ok(Some(SuperChunk::over(contents, layout, compress, setup.limits, writable)))
     }
 
     /// The bytes of a row; those of an object are not counted.
@@ -97,6 +102,24 @@ impl Parts {
             ItemType::Plain(dtype) => row_size(dtype.item_size(), &self.sizes.row_shape),
             ItemType::Object => Ok(0),
         }
+    }
+}
+
+/// Opens the folder at `path`, for one writer if `claim` says so.
+#[cfg(any(unix, windows))]
+pub(super) fn folder(
+    path: &Path,
+    options: &OpenOptions,
+    claim: bool,
+    format: Format,
+) -> Result<Arc<dyn Dir>> {
+    let folder = match claim {
+        true => Folder::claim(path, options.wait.unwrap_or_default()),
+        false => Folder::open(path),
+    };
+    match folder {
+        Ok(folder) => Ok(Arc::new(folder)),
+        Err(error) => Err(explained(error, &[format], || detect::path(path))),
     }
 }
 
@@ -165,8 +188,6 @@ fn first_chunk(rows: &Range<u64>, geometry: &Geometry) -> Result<u64> {
 pub(super) struct Setup {
     pub(super) limits: Limits,
     pub(super) durable: bool,
-    /// Whether a few items are found by the marks of chunks.
-    pub(super) marks: bool,
     /// Who does the work.
     pub(super) compress: CompressOptions,
 }
@@ -178,7 +199,6 @@ impl Setup {
         Ok(Self {
             limits: options.limits,
             durable: options.durability == Durability::Full,
-            marks: options.marks,
             compress: CompressOptions::new(1)
                 .with_executor(options.executor.clone())
                 .with_registry(options.registry.clone()),
@@ -188,7 +208,7 @@ impl Setup {
     /// What a new array or table is used with.
     pub(super) fn creating(durability: Durability, compress: &CompressOptions) -> Self {
         let durable = durability == Durability::Full;
-        Self { limits: Limits::default(), durable, marks: false, compress: compress.clone() }
+        Self { limits: Limits::default(), durable, compress: compress.clone() }
     }
 }
 

@@ -14,9 +14,13 @@ use std::sync::Arc;
 use super::array::Array;
 #[cfg(any(unix, windows))]
 use super::array::told;
+#[cfg(any(unix, windows))]
+use super::load::folder;
 use super::load::{Access, Setup};
 use super::options::TableOptions;
 use crate::carray::{Attrs, Home};
+#[cfg(any(unix, windows))]
+use crate::detect::Format;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::OpenOptions;
 use crate::store::Dir;
@@ -61,7 +65,8 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::opened(Arc::new(Folder::open(path)?), told(path), options, &Access::Read)
+        let dir = folder(path, options, false, Format::BcolzTable)?;
+        Self::opened(dir, told(path), options, &Access::Read)
     }
 
     /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
@@ -74,8 +79,8 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
-        Self::edited(Arc::new(dir), told(path), options)
+        let dir = folder(path, options, true, Format::BcolzTable)?;
+        Self::edited(dir, told(path), options)
     }
 
     /// Opens a folder for overwriting these rows, which must be whole chunks of every column, as

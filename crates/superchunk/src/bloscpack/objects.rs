@@ -34,8 +34,7 @@ impl Lazy {
         let contents = contents(&start, &chunks, &trust, compress)?;
         let layout = Packed::reading(store.clone(), &start, &chunks, &trust, name.clone());
         let objects =
-            SuperChunk::over(contents, Box::new(layout), compress.clone(), trust.limits, false)
-                .with_marks(trust.marks);
+            SuperChunk::over(contents, Box::new(layout), compress.clone(), trust.limits, false);
         Ok(Some(Self { objects, store, start, trust, name }))
     }
 
@@ -47,9 +46,7 @@ impl Lazy {
         let contents = contents(&self.start, &chunks, &self.trust, &compress)?;
         let (store, name) = (self.store.clone(), self.name.clone());
         let layout = Packed::reading(store, &self.start, &chunks, &self.trust, name);
-        let limits = self.trust.limits;
-        let data = SuperChunk::over(contents, Box::new(layout), compress, limits, false);
-        Ok(data.with_marks(self.trust.marks))
+        Ok(SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, false))
     }
 }
 

@@ -9,6 +9,7 @@ use super::objects::Lazy;
 use super::{Pack, PackArray};
 use crate::chunk;
 use crate::container::ChunkSize;
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::options::{ChunkFormat, Codec, CompressOptions};
@@ -31,8 +32,12 @@ impl Pack {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
-        Reader::of(options).reading(store, &path.display().to_string())
+        let open = || {
+            let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
+            Reader::of(options).reading(store, &path.display().to_string())
+        };
+        let look = || detect::path_at(path, options.offset);
+        open().map_err(|error| explained(error, &[Format::Bloscpack], look))
     }
 
     /// Opens a file of version 3, or one of objects, for reading and writing. Another writer of this
@@ -48,7 +53,8 @@ impl Pack {
         let path = &resolve(path)?;
         let (dir, name) = Folder::parent_of(path)?;
         let home = Home { dir: Arc::new(dir), name };
-        Reader::of(options).editing(home, &path.display().to_string())
+        let opened = Reader::of(options).editing(home, &path.display().to_string());
+        opened.map_err(|error| explained(error, &[Format::Bloscpack], || detect::path(path)))
     }
 
     /// Reads the file that these bytes are.
@@ -94,7 +100,6 @@ impl Reader {
                 lenient: options.lenient,
                 unchecked: options.unchecked_digests,
                 limits: options.limits,
-                marks: options.marks,
             },
             executor: options.executor.clone(),
             registry: options.registry.clone(),
@@ -109,7 +114,10 @@ impl Reader {
             0 => store,
             offset => Arc::new(Window::new(store, offset, None)),
         };
-        self.try_reading(store, name).map_err(|error| error.within(name))
+        self.try_reading(store.clone(), name).map_err(|error| {
+            let look = || detect::store(store.as_ref());
+            explained(error.within(name), &[Format::Bloscpack], look)
+        })
     }
 
     fn try_reading(&self, store: Arc<dyn ReadAt>, name: &str) -> Result<Pack> {
@@ -169,8 +177,7 @@ impl Reader {
         let state = layout.state();
         let compress = self.compress.clone().filter(|_| writable).unwrap_or(compress);
         let data =
-            SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, writable)
-                .with_marks(self.trust.marks);
+            SuperChunk::over(contents, Box::new(layout), compress, self.trust.limits, writable);
         let recovered = chunks.recovered;
         let data = OnceLock::from(data);
         let pack = Pack { array, recovered, data, state, ..self.closed(start) };

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::grid::Grid;
 use super::options::Options;
 use crate::container::{ChunkSize, Contents, Params, Rules};
+use crate::detect::{self, Format, explained};
 use crate::dtype::{ByteOrder, DType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -85,7 +86,6 @@ impl Tree {
             limits: Limits::default(),
             durability: options.durability,
             writable: true,
-            marks: false,
             recover: false,
         };
         let root = Root::create(dir, name, &storage, access)?;
@@ -108,7 +108,6 @@ impl Tree {
             limits: options.limits,
             durability: options.durability,
             writable: mode != Mode::Read,
-            marks: options.marks,
             recover: mode == Mode::Recover,
         };
         let equip = |compress: CompressOptions| {
@@ -119,7 +118,8 @@ impl Tree {
             let (root, storage) = Root::open(dir.clone(), name.clone(), access)?;
             Self::over(root, storage, equip)
         });
-        opened.map_err(|error| error.within(name))
+        let look = || detect::dir(dir.as_ref());
+        opened.map_err(|error| explained(error.within(name), &[Format::Blsk], look))
     }
 
     /// Opens the tree of a path.
@@ -127,9 +127,11 @@ impl Tree {
     pub(super) fn at(path: &Path, options: &OpenOptions, mode: Mode) -> Result<Self> {
         let name = path.display().to_string();
         let folder = match mode {
-            Mode::Read => Folder::open(path)?,
-            Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default())?,
+            Mode::Read => Folder::open(path),
+            Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default()),
         };
+        let look = || detect::path(path);
+        let folder = folder.map_err(|error| explained(error, &[Format::Blsk], look))?;
         Self::open(Arc::new(folder), name, options, mode)
     }
 
@@ -423,7 +425,6 @@ impl Body {
                 ..Contents::new(row_len, ChunkSize::Fixed(rows * row_len), params)
             };
             let chunks = SuperChunk::over(contents, Box::new(column), compress, limits, false);
-            let chunks = chunks.with_marks(root.access.marks);
             return Ok((Self::Rows(Box::new(chunks)), counters));
         }
         let compress = root.access.writable.then_some(compress);

@@ -45,6 +45,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::b2nd::{Meta, NAMES};
+use crate::detect::other_content;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::OpenOptions;
@@ -143,7 +144,7 @@ impl NdArray {
     pub fn from_superchunk(frame: SuperChunk) -> Result<Self> {
         let layer = NAMES.into_iter().find(|name| frame.metalayer(name).is_some());
         let layer = layer.ok_or_else(|| {
-            Error::not_found("there is no metalayer `b2nd`: this super-chunk is no array")
+            other_content("an array", |name| frame.metalayer(name).is_some()).within(frame.name())
         })?;
         let (geometry, dtype) = described(&frame, layer)?;
         Ok(Self { frame, geometry, dtype, layer })

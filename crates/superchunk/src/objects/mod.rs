@@ -41,6 +41,7 @@ pub use packing::ObjectPacking;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::detect::other_content;
 use crate::error::{Error, Result};
 use crate::schunk::OpenOptions;
 use crate::schunk::{FrameOptions, SuperChunk, Verification};
@@ -213,10 +214,8 @@ impl Objects {
     /// Takes over what the frame says.
     fn reload(&mut self) -> Result<()> {
         self.packing = meta::packing_of(&self.frame).ok_or_else(|| {
-            let names = "`batcharray` or `superchunk_objects`";
-            Error::not_found(format!(
-                "there is no metalayer {names}: this super-chunk has no objects"
-            ))
+            let frame = &self.frame;
+            other_content("objects", |name| frame.metalayer(name).is_some()).within(frame.name())
         })?;
         let layer = self.frame.metalayer(meta::layer_name(self.packing)).unwrap_or_default();
         self.items_per_block = meta::parse_layer(self.packing, layer)?;

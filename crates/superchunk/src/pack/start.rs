@@ -16,8 +16,6 @@ pub(crate) struct Trust {
     /// Whether digests are not compared.
     pub(crate) unchecked: bool,
     pub(crate) limits: Limits,
-    /// Whether a few items are found by the marks of chunks.
-    pub(crate) marks: bool,
 }
 
 /// What stands before the chunks.

@@ -122,10 +122,9 @@ impl SuperChunk {
         this
     }
 
-    /// The super-chunk, which finds a few items by the marks of chunks if `marks` says so.
-    pub(crate) fn with_marks(mut self, marks: bool) -> Self {
-        self.marks = marks;
-        self
+    /// What it is called in errors.
+    pub(crate) fn name(&self) -> String {
+        self.layout.name()
     }
 
     /// The decoded length in bytes.
@@ -178,6 +177,12 @@ impl SuperChunk {
     #[must_use]
     pub fn has_variable_blocks(&self) -> bool {
         self.contents.vl_blocks
+    }
+
+    /// Whether it is a sparse frame: a folder with a file for each chunk.
+    #[must_use]
+    pub fn is_sparse(&self) -> bool {
+        self.layout.is_sparse_frame()
     }
 
     /// The bytes of storage in use as of the last commit, metadata and dead space included.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::SuperChunk;
 use super::options::{FrameOptions, OpenOptions};
 use crate::container::{ChunkSize, Contents, Heap, Layer, Layout, Params};
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, Result};
 use crate::frame::{Contiguous, Setup, Sparse};
 #[cfg(any(unix, windows))]
@@ -88,15 +89,7 @@ impl SuperChunk {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = &resolve(path)?;
-        if path.is_dir() {
-            return options.open_sparse(Arc::new(sparse_folder(path)?), path);
-        }
-        let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
-        if options.offset > 0 {
-            return options.open_contiguous(options.window(store), None, path);
-        }
-        let (dir, name) = Folder::parent_of(path)?;
-        options.open_contiguous(store, Some(Home { dir: Arc::new(dir), name }), path)
+        options.open_path(path).map_err(|error| options.explained(error, path))
     }
 
     /// Opens a file or folder for reading and writing. Another writer of this kind is kept out.
@@ -109,21 +102,7 @@ impl SuperChunk {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = &resolve(path)?;
-        let takes_turns = matches!(options.locking, Locking::Sidecar | Locking::SidecarNoWait);
-        let wait = options.wait.unwrap_or_default();
-        if path.is_dir() {
-            let folder = sparse_folder(path)?;
-            let folder = if takes_turns { folder } else { Folder::claim(path, wait)? };
-            return options.edit_sparse(Arc::new(folder), path);
-        }
-        let (dir, name) = Folder::parent_of(path)?;
-        let home = Home { dir: Arc::new(dir), name };
-        let file = if takes_turns { home.edit()? } else { home.claim(wait)? };
-        if options.offset > 0 {
-            let file = Arc::new(Window::new(file, options.offset, None));
-            return options.edit_contiguous(file, None, path);
-        }
-        options.edit_contiguous(file, Some(home), path)
+        options.edit_path(path).map_err(|error| options.explained(error, path))
     }
 
     /// Reads the contiguous frame that `bytes` are: a vector, a slice, a memory map.
@@ -133,7 +112,9 @@ impl SuperChunk {
 
     /// Reads the contiguous frame that a store holds.
     pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        options.open_contiguous(options.window(store), None, Path::new(""))
+        let store = options.window(store);
+        let opened = options.open_contiguous(store.clone(), None, Path::new(""));
+        opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
     }
 
     /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder is
@@ -143,13 +124,17 @@ impl SuperChunk {
         name: Option<&str>,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let Some(name) = name else { return options.open_sparse(dir, Path::new("")) };
-        let store = dir.open(name)?;
+        let Some(name) = name else {
+            let opened = options.open_sparse(dir.clone(), Path::new(""));
+            return opened.map_err(|error| explained(error, &FRAMES, || detect::dir(dir.as_ref())));
+        };
         if options.offset > 0 {
-            return options.open_contiguous(options.window(store), None, Path::new(""));
+            return Self::open_store(dir.open(name)?, options);
         }
+        let store = dir.open(name)?;
         let home = Home { dir, name: name.to_owned() };
-        options.open_contiguous(store, Some(home), Path::new(""))
+        let opened = options.open_contiguous(store.clone(), Some(home), Path::new(""));
+        opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
     }
 
     /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder is
@@ -170,7 +155,48 @@ impl SuperChunk {
     }
 }
 
+/// The formats that this module opens.
+const FRAMES: [Format; 2] = [Format::Frame, Format::SparseFrame];
+
 impl OpenOptions {
+    #[cfg(any(unix, windows))]
+    fn open_path(&self, path: &Path) -> Result<SuperChunk> {
+        if path.is_dir() {
+            return self.open_sparse(Arc::new(sparse_folder(path)?), path);
+        }
+        let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
+        if self.offset > 0 {
+            return self.open_contiguous(self.window(store), None, path);
+        }
+        let (dir, name) = Folder::parent_of(path)?;
+        self.open_contiguous(store, Some(Home { dir: Arc::new(dir), name }), path)
+    }
+
+    #[cfg(any(unix, windows))]
+    fn edit_path(&self, path: &Path) -> Result<SuperChunk> {
+        let takes_turns = matches!(self.locking, Locking::Sidecar | Locking::SidecarNoWait);
+        let wait = self.wait.unwrap_or_default();
+        if path.is_dir() {
+            let folder = sparse_folder(path)?;
+            let folder = if takes_turns { folder } else { Folder::claim(path, wait)? };
+            return self.edit_sparse(Arc::new(folder), path);
+        }
+        let (dir, name) = Folder::parent_of(path)?;
+        let home = Home { dir: Arc::new(dir), name };
+        let file = if takes_turns { home.edit()? } else { home.claim(wait)? };
+        if self.offset > 0 {
+            let file = Arc::new(Window::new(file, self.offset, None));
+            return self.edit_contiguous(file, None, path);
+        }
+        self.edit_contiguous(file, Some(home), path)
+    }
+
+    /// Says what is at `path` if that is not a frame.
+    #[cfg(any(unix, windows))]
+    fn explained(&self, error: Error, path: &Path) -> Error {
+        explained(error, &FRAMES, || detect::path_at(path, self.offset))
+    }
+
     fn open_contiguous(
         &self,
         store: Arc<dyn ReadAt>,

@@ -212,7 +212,8 @@ pub struct OpenOptions {
     pub following: bool,
     /// Whether to open a frame whose fingerprint does not match.
     pub trusting: bool,
-    /// Whether a few items are found by the marks of chunks that have some.
+    /// Whether a few items are found by the marks of chunks that have some: chunks of frames, and
+    /// single chunks of the Blosc2 generation.
     pub marks: bool,
     /// Whether to open a Bloscpack file whose header, offsets or metadata contradict its chunks.
     pub lenient: bool,

@@ -35,8 +35,6 @@ pub(crate) struct Access {
     pub(crate) limits: Limits,
     pub(crate) durability: Durability,
     pub(crate) writable: bool,
-    /// Whether a few items are found by the marks of chunks.
-    pub(crate) marks: bool,
     /// Whether the smaller of two numbers of rows is taken where they differ.
     pub(crate) recover: bool,
 }
@@ -132,13 +130,8 @@ impl Root {
         let folder = |name: &str| -> Arc<dyn Dir> {
             dir.open_folder(name).unwrap_or_else(|_| Arc::new(MemoryFolder::new()))
         };
-        let access = Access {
-            limits,
-            durability: Durability::Process,
-            writable: false,
-            marks: false,
-            recover: true,
-        };
+        let access =
+            Access { limits, durability: Durability::Process, writable: false, recover: true };
         // Nothing is locked, so that nobody needs the folder itself.
         let nowhere = Arc::new(MemoryFolder::new());
         let mut root =

@@ -7,6 +7,7 @@ use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts, Setup, names, read_attrs, small};
 use crate::bcolz::options::{ColumnOptions, TableOptions};
 use crate::carray::{Attrs, Home, Intent, Rootdirs};
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::CompressOptions;
 use crate::schunk::OpenOptions;
@@ -157,7 +158,8 @@ impl Listed {
         }
         let text = home.read(root, Rootdirs::FILE, names(&setup.limits))?.ok_or_else(|| {
             let words = format!("this folder is no ctable: it has no file `{}`", Rootdirs::FILE);
-            Error::not_found(words).within(home.name())
+            let error = Error::not_found(words).within(home.name());
+            explained(error, &[Format::BcolzTable], || detect::dir(root))
         })?;
         let within = |error: Error| error.within(format!("{}/{}", home.name(), Rootdirs::FILE));
         let mut rootdirs = Rootdirs::parse(&text).map_err(within)?;

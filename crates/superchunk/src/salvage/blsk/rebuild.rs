@@ -35,7 +35,6 @@ pub(super) fn rebuild(
         limits: Limits::default(),
         durability: Durability::Full,
         writable: true,
-        marks: false,
         recover: false,
     };
     let root = Arc::new(Root::create(to, "salvage".to_owned(), &empty, access)?);

@@ -35,7 +35,7 @@ impl Beginning {
         limits: &Limits,
         report: &mut Report,
     ) -> Self {
-        let trust = Trust { lenient: true, limits: *limits, ..Trust::default() };
+        let trust = Trust { lenient: true, unchecked: false, limits: *limits };
         let header = Header::parse(input.get(0, HEADER_LEN));
         if let Err(error) = &header {
             report.lose(Source::Bytes(0..32), format!("the header: {error}"));
