@@ -7,10 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::bcolz;
 #[cfg(feature = "bloscpack")]
 use crate::bloscpack::Pack;
-use crate::blsk;
 use crate::detect::{self, Format};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::{OpenOptions, SuperChunk};
@@ -82,22 +80,16 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
         },
         Format::BcolzTable => {
             recovered.completed = path.join(".b2commit").exists();
-            bcolz::Table::edit_with(path, options)?.close()?;
+            options.edit(path)?.close()?;
             folder(path, wait, recovered)
         }
         Format::BcolzArray => {
-            bcolz::Array::edit_with(path, options)?.close()?;
+            options.edit(path)?.close()?;
             folder(path, wait, recovered)
         }
         Format::Blsk => {
             recovered.completed = path.join("meta/.b2journal").exists();
-            match blsk::Table::edit_with(path, options) {
-                Ok(table) => table.close()?,
-                Err(error) if error.kind() == ErrorKind::InvalidArgument => {
-                    blsk::Array::edit_with(path, options)?.close()?;
-                }
-                Err(error) => return Err(error),
-            }
+            options.edit(path)?.close()?;
             folder(path, wait, recovered)
         }
         _ => Ok(()),

@@ -29,9 +29,8 @@ const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
 /// The keys by which it says what objects are.
 const OBJECT_KEYS: [&str; 3] = ["dtype", "shape", "format"];
 
-/// Opens a file for reading.
-pub(crate) fn open(path: &Path, context: &Context) -> Outcome<Content> {
-    let pack = Box::new(Pack::open_with(path, &context.open_options())?);
+/// What a file holds.
+pub(crate) fn content(pack: Box<Pack>, context: &Context) -> Outcome<Content> {
     if pack.has_objects() {
         return Ok(Content::Objects(ObjectList::Pack(pack)));
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::npy::{self, NpyHeader};
 use crate::schunk::OpenOptions;
 use crate::store::ReadAt;
@@ -38,12 +38,17 @@ impl NpyFile {
         let most = MAX_HEADER.min(options.limits.max_parsed() as u64);
         let mut start = vec![0; usize::try_from(file_len.min(most)).unwrap_or_default()];
         store.read_exact_at(0, &mut start)?;
-        let header = npy::read_header(&start)?;
+        let header = npy::read_header(&start).map_err(|error| match error.kind() {
+            ErrorKind::Truncated if file_len > start.len() as u64 => {
+                Error::limit(format!("the header takes more than {} bytes", start.len()))
+            }
+            _ => error,
+        })?;
         let len = header.data_len()? as u64;
         let found = file_len.saturating_sub(header.data_offset as u64);
         if found < len {
-            let words = format!("the items take {len} bytes, the file has {found} for them");
-            return Err(Error::truncated(words).at("npy", "data", header.data_offset));
+            let words = format!("the array has {len} bytes, {found} are here");
+            return Err(Error::truncated(words).at("npy", "shape", 10));
         }
         Ok(Self { store, header, len })
     }
