@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use superchunk::frame::Durability;
-use superchunk::{DType, FrameOptions, NdArray, NdOptions, OpenOptions};
+use superchunk::{DType, FrameOptions, NdArray, NdOptions, OpenOptions, SuperChunk};
 
 use crate::choice::Setup;
 use crate::contestant::Answer;
@@ -34,7 +34,7 @@ impl NdSide for OurArrays {
 
     fn open<'a>(&'a self, path: &Path) -> Answer<Box<dyn NdHandle + 'a>> {
         let options = OpenOptions::new().with_executor(executor(&self.setup));
-        let array = options.open(path).and_then(NdArray::from_superchunk);
+        let array = SuperChunk::open_with(path, &options).and_then(NdArray::from_superchunk);
         Ok(Box::new(Handle(array.map_err(words)?)))
     }
 
@@ -42,7 +42,7 @@ impl NdSide for OurArrays {
         let options = OpenOptions::new()
             .with_durability(Durability::Process)
             .with_executor(executor(&self.setup));
-        let array = options.edit(path).and_then(NdArray::from_superchunk);
+        let array = SuperChunk::edit_with(path, &options).and_then(NdArray::from_superchunk);
         Ok(Box::new(Handle(array.map_err(words)?)))
     }
 }

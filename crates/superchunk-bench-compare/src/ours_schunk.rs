@@ -43,7 +43,7 @@ impl FrameSide for OurFrames {
 
     fn open<'a>(&'a self, path: &Path) -> Answer<Box<dyn FrameReader + 'a>> {
         let options = OpenOptions::new().with_executor(executor(&self.setup));
-        Ok(Box::new(Reader(options.open(path).map_err(words)?)))
+        Ok(Box::new(Reader(SuperChunk::open_with(path, &options).map_err(words)?)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use superchunk::bloscpack::{Pack, PackReader};
+use superchunk::bloscpack::Pack;
 use superchunk::detect::{self, Format};
 use superchunk::frame::{Locking, create_lock_file};
 use superchunk::{CompressOptions, ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
@@ -158,12 +158,6 @@ impl Context {
         readers::check_path(path, &self.readers.borrow(), self)
     }
 
-    /// How Bloscpack files are opened.
-    pub(crate) fn pack_reader(&self) -> PackReader {
-        let reader = PackReader::new().with_executor(self.executor()).with_limits(self.limits());
-        reader.with_check(self.verifies_writes()).with_wait(self.wait())
-    }
-
     /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.
     pub(crate) fn edit(&self, path: &Path) -> Outcome<SuperChunk> {
         let detected = detect::path(path)?;
@@ -173,15 +167,15 @@ impl Context {
         if self.creates_lock_file() && path.exists() {
             create_lock_file(path)?;
         }
-        let frame = self.open_options().edit(path)?;
+        let frame = SuperChunk::edit_with(path, &self.open_options())?;
         let file = if path.is_dir() { path.join("chunks.b2frame") } else { path.to_owned() };
         interrupt::edits(&file);
         Ok(frame)
     }
 
-    /// The same for a Bloscpack file, as `reader` opens it.
-    pub(crate) fn edit_pack(&self, reader: &PackReader, path: &Path) -> Outcome<Pack> {
-        let pack = reader.edit(path).map_err(|error| match error.kind() {
+    /// The same for a Bloscpack file, opened with these options.
+    pub(crate) fn edit_pack(&self, options: &OpenOptions, path: &Path) -> Outcome<Pack> {
+        let pack = Pack::edit_with(path, options).map_err(|error| match error.kind() {
             ErrorKind::Unsupported => Failure::said(Exit::Unsupported, error.to_string())
                 .with_help("`superchunk repack` brings old versions to version 3"),
             _ => error.into(),

@@ -36,7 +36,11 @@ pub(crate) fn refuse(name: &str, path: &Path, detected: &Detected, wanted: &str)
 /// Refuses what is at `path`, because the command takes a table.
 pub(crate) fn refuse_as_table(name: &str, path: &Path, detected: &Detected) -> Failure {
     let failure = refuse(name, path, detected, "a table");
-    if matches!(detected.format, Format::Raw | Format::BlskFile) {
+    let is_no_array = matches!(
+        detected.format,
+        Format::Raw | Format::BlskFile | Format::Blosc2Folder | Format::Blosc2Zip
+    );
+    if is_no_array {
         return failure;
     }
     failure.with_help(format!(
@@ -48,7 +52,9 @@ pub(crate) fn refuse_as_table(name: &str, path: &Path, detected: &Detected) -> F
 /// Whether a file is of a format that holds no chunks, whatever may be found in it.
 pub(crate) fn is_other(path: &Path, detected: &Detected) -> bool {
     match detected.format {
-        Format::Raw => known_by_start(path).is_some() || TextForm::of_name(path).is_some(),
+        Format::Raw | Format::Blosc2Zip => {
+            known_by_start(path).is_some() || TextForm::of_name(path).is_some()
+        }
         format => format == Format::Npy,
     }
 }
@@ -75,6 +81,10 @@ fn typed(name: &str) -> &str {
 
 /// The command that makes something useful of a file or folder.
 fn command_for(name: &str, format: Format) -> String {
+    if matches!(format, Format::Blosc2Folder | Format::Blosc2Zip) {
+        return "stores of python-blosc2 are not read yet: `blosc2.open` in Python reads them"
+            .to_owned();
+    }
     let typed = typed(name);
     let (command, result) = match format {
         Format::Raw if TextForm::of_name(Path::new(typed)).is_some() => {

@@ -1,17 +1,15 @@
 //! What a location holds, opened for reading: frames, Bloscpack files, chunks, arrays, objects, plain
 //! bytes.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use superchunk::bloscpack::Pack;
-use superchunk::chunk::{Decoder, Header};
 use superchunk::detect::{self, Detected, Format};
 use superchunk::store::{FileReader, ReadAt};
-use superchunk::{DType, Error, SuperChunk, Value};
+use superchunk::{DType, Error, ErrorKind, Opened, StoredChunk, SuperChunk, Value};
 
 use crate::arrays::{self, Array};
 use crate::context::Context;
@@ -19,7 +17,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::location::Location;
 use crate::memory::Memory;
-use crate::objects::{self, ObjectList};
+use crate::objects::ObjectList;
 use crate::packs;
 use crate::replace::Scratch;
 use crate::span::Span;
@@ -64,13 +62,6 @@ pub(crate) enum Content {
     Objects(ObjectList),
     /// Plain bytes.
     Raw(RawFile),
-}
-
-/// A chunk in memory.
-pub(crate) struct StoredChunk {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) header: Header,
-    decoder: RefCell<Decoder>,
 }
 
 /// A file of plain bytes.
@@ -180,7 +171,7 @@ impl Input {
     pub(crate) fn item_size(&self) -> usize {
         match &self.content {
             Content::Frame(frame) => frame.item_size(),
-            Content::Chunk(chunk) => chunk.header.item_size().max(1),
+            Content::Chunk(chunk) => chunk.header().item_size().max(1),
             Content::Array(array) => array.item_size(),
             Content::Pack(pack) => pack.data().map_or(1, SuperChunk::item_size),
             Content::Objects(_) | Content::Raw(_) => 1,
@@ -191,7 +182,7 @@ impl Input {
     pub(crate) fn len(&self) -> u64 {
         match &self.content {
             Content::Frame(frame) => frame.len(),
-            Content::Chunk(chunk) => chunk.header.len() as u64,
+            Content::Chunk(chunk) => chunk.header().len() as u64,
             Content::Array(array) => array.len(),
             Content::Pack(pack) => pack.data().map_or(0, SuperChunk::len),
             Content::Objects(list) => list.data().map_or(0, SuperChunk::len),
@@ -282,7 +273,7 @@ impl Input {
             Content::Raw(file) => Ok(file.reader.read_exact_at(range.start, dst)?),
             Content::Chunk(chunk) => {
                 let range = to_usize(range.start)?..to_usize(range.end)?;
-                chunk.decoder.borrow_mut().read_bytes(&chunk.bytes, range, dst)?;
+                chunk.read_bytes(range, dst)?;
                 Ok(())
             }
         }
@@ -341,36 +332,35 @@ impl Input {
 }
 
 fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
-    Ok(match format {
-        Format::Frame | Format::SparseFrame => {
-            let frame = context.reading(path).open(path)?;
-            if objects::is_list(&frame) {
-                return Ok(Content::Objects(objects::of_frame(frame)?));
-            }
-            match arrays::of_frame(frame)? {
-                Ok(array) => Content::Array(array),
-                Err(frame) => Content::Frame(frame),
-            }
+    let opened = match format {
+        Format::Raw | Format::BlskFile | Format::Blosc2Zip => return raw(path),
+        _ => context.reading(path).open(path),
+    };
+    Ok(match opened {
+        Ok(Opened::SuperChunk(frame)) => Content::Frame(frame),
+        Ok(Opened::Array(array)) => Content::Array(Array::Frame(array)),
+        Ok(Opened::Objects(list)) => Content::Objects(ObjectList::Frame(list)),
+        Ok(Opened::Chunk(chunk)) => Content::Chunk(chunk),
+        Ok(Opened::Pack(pack)) => packs::content(pack, context)?,
+        Ok(Opened::Npy(file)) => Content::Array(arrays::of_npy(*file, path, context.memory())?),
+        Ok(other) => {
+            let words = format!("`{}` is {other}", path.display());
+            return Err(Failure::said(Exit::Unsupported, words));
         }
-        Format::Bloscpack => packs::open(path, context)?,
-        Format::Chunk => {
-            let file = FileReader::open(path)?;
-            let len = file.len()?;
-            context.memory().check(&path.display().to_string(), len)?;
-            let mut bytes = vec![0; to_usize(len)?];
-            file.read_exact_at(0, &mut bytes)?;
-            let header = Header::parse(&bytes)?;
-            let decoder = Decoder::new().with_limits(context.limits());
-            let decoder = RefCell::new(decoder.with_executor(context.executor()));
-            Content::Chunk(Box::new(StoredChunk { bytes, header, decoder }))
+        // What only python-blosc2 reads has chunks, too.
+        Err(error) if error.kind() == ErrorKind::Unsupported && format == Format::Frame => {
+            let frame = SuperChunk::open_with(path, &context.reading(path))?;
+            context.warn(error.message());
+            Content::Frame(Box::new(frame))
         }
-        Format::Npy => Content::Array(arrays::of_npy(path, context.memory())?),
-        _ => {
-            let reader = FileReader::open(path)?;
-            let len = reader.len()?;
-            Content::Raw(RawFile { reader, len })
-        }
+        Err(error) => return Err(error.into()),
     })
+}
+
+fn raw(path: &Path) -> Outcome<Content> {
+    let reader = FileReader::open(path)?;
+    let len = reader.len()?;
+    Ok(Content::Raw(RawFile { reader, len }))
 }
 
 /// Copies stdin to a temporary file, because frames are not read from front to back.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use superchunk::bloscpack::{Checksum, Pack};
 use superchunk::detect::Format;
-use superchunk::{Filter, Integrity, SuperChunk, Value};
+use superchunk::{Filter, Integrity, StoredChunk, SuperChunk, Value};
 
 use crate::failure::Outcome;
 use crate::input::{Content, Input};
@@ -167,8 +167,8 @@ impl Summary {
         Ok(())
     }
 
-    fn add_chunk(&mut self, chunk: &crate::input::StoredChunk) {
-        let header = &chunk.header;
+    fn add_chunk(&mut self, chunk: &StoredChunk) {
+        let header = chunk.header();
         self.format = "chunk";
         self.storage = if header.version() <= 2 { "blosc1" } else { "blosc2" };
         self.nchunks = 1;

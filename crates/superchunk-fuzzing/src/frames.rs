@@ -14,9 +14,11 @@ const SOME: usize = 20;
 
 /// A contiguous frame, in memory and elsewhere.
 pub(crate) fn frame_open(input: &[u8]) {
-    let remote = bounded(input.len(), || no_bug(look(options().read(Remote::of(input)))));
-    let here =
-        bounded(input.len(), || no_bug(look(options().read(Arc::new(Bytes::new(input.to_vec()))))));
+    let remote =
+        bounded(input.len(), || look(SuperChunk::open_store(Remote::of(input), &options())));
+    let here = bounded(input.len(), || {
+        look(SuperChunk::open_store(Arc::new(Bytes::new(input.to_vec())), &options()))
+    });
     assert_eq!(remote.is_ok(), here.is_ok(), "{remote:?} {here:?}");
     for (remote, here) in remote.iter().flatten().zip(here.iter().flatten()) {
         match (remote, here) {
@@ -32,10 +34,11 @@ pub(crate) fn frame_open(input: &[u8]) {
 /// The files of a sparse frame.
 pub(crate) fn sframe_dir(input: &[u8]) {
     let folder = Files::SPARSE.folder(input);
-    let _ = bounded(input.len(), || no_bug(look(options().open_in_dir(folder.clone(), None))));
+    let _ =
+        bounded(input.len(), || look(SuperChunk::open_in_dir(folder.clone(), None, &options())));
     // A writer that goes on must be as careful.
-    let _ = no_bug(bounded(2 * input.len(), || -> Result<()> {
-        let mut frame = options().edit_in_dir(folder.clone(), None)?;
+    let _ = bounded(2 * input.len(), || -> Result<()> {
+        let mut frame = SuperChunk::edit_in_dir(folder.clone(), None, &options())?;
         frame.append(&vec![7; 3 * frame.item_size().min(1000)])?;
         frame.commit()
     }));

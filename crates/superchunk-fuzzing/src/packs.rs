@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use superchunk::Result;
-use superchunk::bloscpack::{Pack, PackReader};
+use superchunk::bloscpack::Pack;
 use superchunk::store::{Bytes, Dir as _, MemoryFolder, ReadAt};
+use superchunk::{OpenOptions, Result};
 
 use crate::bounds::{LIMIT, Remote, bounded, limits, no_bug};
 
@@ -26,8 +26,8 @@ pub(crate) fn blp(input: &[u8]) {
 }
 
 fn look(store: Arc<dyn ReadAt>, lenient: bool) -> Result<Vec<u8>> {
-    let reader = PackReader::new().with_limits(limits()).with_lenient(lenient);
-    let pack: Pack = reader.read(store)?;
+    let options = OpenOptions::new().with_limits(limits()).with_lenient(lenient);
+    let pack: Pack = Pack::open_store(store, &options)?;
     let mut found = Vec::new();
     let sum = |bytes: &[u8]| bytes.iter().fold(0, |sum: u8, byte| sum.rotate_left(3) ^ byte);
     for object in pack.objects().take(SOME).flat_map(no_bug) {
@@ -48,13 +48,13 @@ fn look(store: Arc<dyn ReadAt>, lenient: bool) -> Result<Vec<u8>> {
 fn write_on(input: &[u8]) -> Result<()> {
     let folder = Arc::new(MemoryFolder::new());
     folder.create("pack")?.write_at(0, input)?;
-    let reader = PackReader::new().with_limits(limits());
-    let mut pack = reader.edit_in_dir(folder.clone(), "pack")?;
+    let options = OpenOptions::new().with_limits(limits());
+    let mut pack = Pack::edit_in_dir(folder.clone(), "pack", &options)?;
     let before = pack.data()?.len();
     let Ok(()) = no_bug(pack.append(&[7; 24])) else { return Ok(()) };
     pack.commit()?;
     drop(pack);
-    let pack = reader.open_in_dir(folder.as_ref(), "pack")?;
+    let pack = Pack::open_in_dir(folder, "pack", &options)?;
     assert_eq!(pack.data()?.len(), before + 24, "what was appended is there");
     Ok(())
 }

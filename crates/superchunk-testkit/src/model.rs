@@ -152,8 +152,8 @@ impl<C: Choose> Run<C> {
         let dir: Arc<MemoryFolder> = Arc::default();
         let subject = match place {
             Place::Heap => SuperChunk::in_memory(&options),
-            Place::Contiguous => SuperChunk::create_in_dir(dir.clone(), "frame", &options),
-            Place::Sparse => SuperChunk::create_sparse_in_dir(dir.clone(), &options),
+            Place::Contiguous => SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options),
+            Place::Sparse => SuperChunk::create_in_dir(dir.clone(), None, &options),
         };
         let model = Model { size: (!variable).then_some(size), ..Model::default() };
         Self {
@@ -365,7 +365,7 @@ impl<C: Choose> Run<C> {
         let old = std::mem::replace(&mut self.subject, SuperChunk::in_memory(&nowhere).unwrap());
         old.close().unwrap();
         self.committed = Some(self.model.clone());
-        let reopened = OpenOptions::new().edit_in_dir(self.dir.clone(), self.name());
+        let reopened = SuperChunk::edit_in_dir(self.dir.clone(), self.name(), &OpenOptions::new());
         self.subject = reopened.unwrap();
         "reopen".to_owned()
     }
@@ -381,7 +381,8 @@ impl<C: Choose> Run<C> {
             && self.place != Place::Heap
         {
             // Everyone else sees the last commit and nothing later.
-            let seen = OpenOptions::new().open_in_dir(self.dir.clone(), self.name()).unwrap();
+            let seen = SuperChunk::open_in_dir(self.dir.clone(), self.name(), &OpenOptions::new())
+                .unwrap();
             equal(&seen, committed, &mut self.rng);
         }
     }

@@ -17,7 +17,6 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::schunk::OpenOptions;
 use crate::store::{FileReader, Folder, ReadAt, Replacement, is_temporary};
 use crate::wire::json::{Json, Style};
 
@@ -57,6 +56,7 @@ pub struct ColumnFolder {
     folder: Folder,
     names: Vec<String>,
     attrs: Json,
+    has_changed: bool,
     wait: Duration,
 }
 
@@ -97,11 +97,11 @@ impl ColumnFolder {
     }
 
     /// Opens a folder to change its attributes. Other writers are kept out until this is dropped.
-    pub fn edit(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let wait = options.wait.unwrap_or_default();
+    /// `wait` is how long it waits for another writer.
+    pub fn edit(path: impl AsRef<Path>, limits: &Limits, wait: Duration) -> Result<Self> {
         let mut this = Self::over(Folder::claim(path.as_ref(), wait)?, Vec::new());
         this.wait = wait;
-        this.load(&options.limits)
+        this.load(limits)
     }
 
     /// The arrays of a folder by name, whatever its list says.
@@ -142,11 +142,13 @@ impl ColumnFolder {
 
     /// Adds or changes an attribute, which is kept by the [commit](Self::commit).
     pub fn set_attr(&mut self, name: impl Into<String>, value: impl Into<Json>) -> Result<()> {
+        self.has_changed = true;
         self.attrs.set(name, value)
     }
 
     /// Removes an attribute, which is gone with the [commit](Self::commit).
     pub fn remove_attr(&mut self, name: &str) -> Option<Json> {
+        self.has_changed = true;
         self.attrs.remove(name)
     }
 
@@ -165,6 +167,11 @@ impl ColumnFolder {
         new.finish().map(drop)
     }
 
+    /// Commits attributes that were changed, and closes.
+    pub fn close(self) -> Result<()> {
+        if self.has_changed { self.commit() } else { Ok(()) }
+    }
+
     /// Whether its path still leads to this folder, and to no other that has taken its place.
     pub fn is_current(&self) -> Result<bool> {
         self.folder.is_in_place()
@@ -181,7 +188,13 @@ impl ColumnFolder {
     }
 
     fn over(folder: Folder, names: Vec<String>) -> Self {
-        Self { folder, names, attrs: Json::Object(Vec::new()), wait: Duration::ZERO }
+        Self {
+            folder,
+            names,
+            attrs: Json::Object(Vec::new()),
+            has_changed: false,
+            wait: Duration::ZERO,
+        }
     }
 
     fn load(mut self, limits: &Limits) -> Result<Self> {

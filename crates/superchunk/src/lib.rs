@@ -17,6 +17,25 @@
 //! # Ok::<(), superchunk::Error>(())
 //! ```
 //!
+//! [`open`] opens a file or folder of any format:
+//!
+//! ```no_run
+//! use superchunk::Opened;
+//!
+//! match superchunk::open("measured.b2nd")? {
+//!     Opened::Array(array) => println!("{} of shape {:?}", array.dtype(), array.shape()),
+//!     other => println!("it is {other}"),
+//! }
+//! # Ok::<(), superchunk::Error>(())
+//! ```
+//!
+//! [`OpenOptions`] says how, for this and for every type: `SuperChunk`, `NdArray`, `Objects`, `Pack`,
+//! and the arrays and tables of `bcolz` and `blsk` all have `open(path)` and `open_with(path,
+//! &options)` for reading, `edit` and `edit_with` for reading and writing, `open_in_dir` and
+//! `edit_in_dir` for any [`Dir`](store::Dir); those that are files have `from_bytes(bytes)` and
+//! `open_store(store, &options)`, too. They are made by `create(path, …, &options)`,
+//! `create_in_dir(dir, …, &options)` and, where they are files, in memory.
+//!
 //! | module | what it holds |
 //! |---|---|
 //! | [`bloscpack`] | Bloscpack files: bytes, NumPy arrays, objects of any length |
@@ -63,6 +82,7 @@ mod limits;
 mod nd;
 pub mod npy;
 mod objects;
+mod opened;
 mod options;
 #[cfg(feature = "bloscpack")]
 mod pack;
@@ -88,6 +108,9 @@ pub use exec::Executor;
 pub use limits::Limits;
 pub use nd::{AxisIndexes, AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
 pub use objects::{ObjectKind, ObjectPacking, Objects, ObjectsOptions};
+#[cfg(any(unix, windows))]
+pub use opened::open;
+pub use opened::{NpyFile, Opened, StoredChunk};
 pub use options::{ChunkFormat, Codec, CompressOptions, Filter, SplitMode};
 pub use registry::{Registry, UserCodec, UserFilter};
 pub use schunk::{Appender, ByteReader, Fill, FrameOptions, OpenOptions, SuperChunk, Verification};

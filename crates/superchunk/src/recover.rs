@@ -7,14 +7,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::bcolz;
 #[cfg(feature = "bloscpack")]
-use crate::bloscpack::PackReader;
-use crate::blsk;
+use crate::bloscpack::Pack;
 use crate::columns::ColumnFolder;
 use crate::detect::{self, Format};
 use crate::error::{Error, ErrorKind, Result};
-use crate::schunk::OpenOptions;
+use crate::schunk::{OpenOptions, SuperChunk};
 use crate::store::{Dir, Folder, is_temporary, is_temporary_of, resolve};
 
 /// What was done.
@@ -67,44 +65,36 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
         detected => detected?.format,
     };
     match format {
-        Format::Frame => options.edit(path)?.close(),
+        Format::Frame => SuperChunk::edit_with(path, options)?.close(),
         Format::SparseFrame => {
-            let mut frame = options.edit(path)?;
+            let mut frame = SuperChunk::edit_with(path, options)?;
             let removed = frame.remove_leftovers()?;
             recovered.removed.extend(removed.into_iter().map(|name| path.join(name)));
             frame.close()
         }
         #[cfg(feature = "bloscpack")]
-        Format::Bloscpack => {
-            match PackReader::new().with_wait(wait).with_limits(options.limits).edit(path) {
-                Ok(pack) => pack.close(),
-                // Old versions are only read, and nothing is ever begun in them.
-                Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
-                Err(error) => Err(error),
-            }
-        }
+        Format::Bloscpack => match Pack::edit_with(path, options) {
+            Ok(pack) => pack.close(),
+            // Old versions are only read, and nothing is ever begun in them.
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
+            Err(error) => Err(error),
+        },
         Format::BcolzTable => {
             recovered.completed = path.join(".b2commit").exists();
-            bcolz::Table::edit_with(path, options)?.close()?;
+            options.edit(path)?.close()?;
             folder(path, wait, recovered)
         }
         Format::BcolzArray => {
-            bcolz::Array::edit_with(path, options)?.close()?;
+            options.edit(path)?.close()?;
             folder(path, wait, recovered)
         }
         Format::Blsk => {
             recovered.completed = path.join("meta/.b2journal").exists();
-            match blsk::Table::edit_with(path, options) {
-                Ok(table) => table.close()?,
-                Err(error) if error.kind() == ErrorKind::InvalidArgument => {
-                    blsk::Array::edit_with(path, options)?.close()?;
-                }
-                Err(error) => return Err(error),
-            }
+            options.edit(path)?.close()?;
             folder(path, wait, recovered)
         }
         Format::Columns => {
-            let root = ColumnFolder::edit(path, options)?;
+            let root = ColumnFolder::edit(path, &options.limits, wait)?;
             let places = root.names().iter().map(|name| root.place(name));
             let places = places.chain([path.join(ColumnFolder::LIST)]);
             for place in places.filter(|place| place.exists()) {

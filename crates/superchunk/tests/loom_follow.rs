@@ -141,9 +141,9 @@ fn explore(sparse: bool, changes: &'static [Change], is_right: fn(&[u8], usize) 
         let compress = CompressOptions::new(1).with_level(0);
         let options = FrameOptions::new(compress).with_chunk_size(ROW);
         let mut writer = if sparse {
-            SuperChunk::create_sparse_in_dir(folder.clone(), &options).unwrap()
+            SuperChunk::create_in_dir(folder.clone(), None, &options).unwrap()
         } else {
-            SuperChunk::create_in_dir(folder.clone(), NAME, &options).unwrap()
+            SuperChunk::create_in_dir(folder.clone(), Some(NAME), &options).unwrap()
         };
         let data = data();
         writer.append(&data[..ROW]).unwrap();
@@ -151,7 +151,7 @@ fn explore(sparse: bool, changes: &'static [Change], is_right: fn(&[u8], usize) 
         let reader = thread::spawn(move || {
             let open = OpenOptions::new().with_following(true);
             let mut seen = 0;
-            let opened = open.open_in_dir(folder, (!sparse).then_some(NAME));
+            let opened = SuperChunk::open_in_dir(folder, (!sparse).then_some(NAME), &open);
             let Some(mut reader) = unless_changed(opened) else { return };
             for _ in 0..2 {
                 if let Some(found) = unless_changed(reader.to_vec()) {

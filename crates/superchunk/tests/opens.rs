@@ -75,7 +75,9 @@ impl Containers {
             4 => Array::open(&self.bcolz).unwrap().read_rows(at..at + 1, &mut row),
             5 => {
                 let follow = OpenOptions::new().with_following(true);
-                follow.open(&self.contiguous).unwrap().read_items(at..at + 1, &mut row)
+                SuperChunk::open_with(&self.contiguous, &follow)
+                    .unwrap()
+                    .read_items(at..at + 1, &mut row)
             }
             // What is refused leaves nothing behind either.
             _ => {

@@ -39,17 +39,9 @@ pub(crate) enum Array {
     Pack(PackedArray),
 }
 
-/// The array that a frame is, or the frame if it is none.
-pub(crate) fn of_frame(frame: SuperChunk) -> Outcome<Result<Array, Box<SuperChunk>>> {
-    if !is_array(&frame) {
-        return Ok(Err(Box::new(frame)));
-    }
-    Ok(Ok(Array::Frame(Box::new(NdArray::from_superchunk(frame)?))))
-}
-
 /// The array of a `.npy` file.
-pub(crate) fn of_npy(path: &Path, memory: Memory) -> Outcome<Array> {
-    Ok(Array::Npy(NpyFile::open(path, memory)?))
+pub(crate) fn of_npy(file: superchunk::NpyFile, path: &Path, memory: Memory) -> Outcome<Array> {
+    Ok(Array::Npy(NpyFile::new(file, path, memory)?))
 }
 
 /// The array that a Bloscpack file is, or the file if it is none.

@@ -3,16 +3,13 @@
 use std::ops::Range;
 use std::path::Path;
 
-use superchunk::store::{FileReader, ReadAt};
-use superchunk::{AxisSlice, DType, Error, Selection, npy};
+use superchunk::{AxisSlice, DType, Error, Selection};
 
 use super::{Needed, PIECE, ahead, bytes_of};
 use crate::failure::Outcome;
 use crate::input::to_usize;
 use crate::memory::Memory;
-
-/// More than the header of any `.npy` file that was seen.
-pub(super) const LONGEST_HEADER: usize = 1 << 20;
+use crate::verbs::pack::stored_of_path;
 
 /// An open `.npy` file.
 pub(crate) struct NpyFile {
@@ -22,34 +19,26 @@ pub(crate) struct NpyFile {
 }
 
 enum Items {
-    /// From this byte of the file on, in C order.
-    File(FileReader, u64),
+    /// In the file, in C order.
+    File(superchunk::NpyFile),
     /// In C order, because those of the file are not.
     Memory(Vec<u8>),
 }
 
 impl NpyFile {
-    /// Opens a file; items in Fortran order are brought to C order in memory.
-    pub(super) fn open(path: &Path, memory: Memory) -> Outcome<Self> {
-        let named = |error: Error| error.within(path.display().to_string());
-        let reader = FileReader::open(path)?;
-        let len = reader.len()?;
-        let mut start = vec![0; to_usize(len.min(LONGEST_HEADER as u64))?];
-        reader.read_exact_at(0, &mut start)?;
-        let header = npy::read_header(&start).map_err(named)?;
-        let data_len = header.data_len().map_err(named)?;
-        let offset = header.data_offset as u64;
-        let name = path.display().to_string();
+    /// The items of a file; those in Fortran order are brought to C order in memory.
+    pub(super) fn new(file: superchunk::NpyFile, path: &Path, memory: Memory) -> Outcome<Self> {
+        let (header, name) = (file.header().clone(), path.display().to_string());
         memory.check(&name, header.dtype.item_size() as u64)?;
-        let found = len - offset.min(len);
+        let found = stored_of_path(path).saturating_sub(header.data_offset as u64);
         Needed::by_header(&header)?.check(&name, found)?;
         let items = if header.fortran_order && header.shape.len() > 1 {
             memory.check(&name, found)?;
-            let mut columns = vec![0; data_len];
-            reader.read_exact_at(offset, &mut columns)?;
+            let mut columns = vec![0; to_usize(file.len())?];
+            file.read_bytes(0..file.len(), &mut columns)?;
             Items::Memory(to_c_order(&columns, &header.shape, header.dtype.item_size()))
         } else {
-            Items::File(reader, offset)
+            Items::File(file)
         };
         Ok(Self { shape: header.shape, dtype: header.dtype, items })
     }
@@ -62,9 +51,7 @@ impl NpyFile {
     /// Reads bytes of the items, in C order.
     pub(super) fn read(&self, range: Range<u64>, dst: &mut [u8]) -> Outcome {
         match &self.items {
-            Items::File(reader, offset) => {
-                Ok(reader.read_exact_at(offset.saturating_add(range.start), dst)?)
-            }
+            Items::File(file) => Ok(file.read_bytes(range, dst)?),
             Items::Memory(bytes) => {
                 let part = bytes.get(to_usize(range.start)?..to_usize(range.end)?);
                 let part = part.ok_or_else(|| Error::invalid("past the end of the array"))?;

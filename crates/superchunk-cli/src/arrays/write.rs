@@ -6,7 +6,7 @@ use std::path::Path;
 use superchunk::frame::{Durability, Kind};
 use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
 
-use super::npy_file::{LONGEST_HEADER, to_c_order};
+use super::npy_file::to_c_order;
 use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
@@ -296,6 +296,9 @@ impl Incoming {
         Ok(Self { dtype, shape, is_fortran, needed })
     }
 }
+
+/// More bytes than the header of any `.npy` file that was seen has.
+const LONGEST_HEADER: usize = 1 << 20;
 
 /// Reads the header of a NumPy file; the items come next.
 fn take_header(source: &mut Source) -> Outcome<npy::NpyHeader> {

@@ -20,7 +20,7 @@ pub(super) fn show(path: &Path, context: &Context) -> Outcome {
     if !path.exists() {
         return Err(refuse(format!("file '{}' does not exist!", path.display())));
     }
-    let pack = context.pack_reader().open(path).map_err(|error| {
+    let pack = Pack::open_with(path, &context.open_options()).map_err(|error| {
         refuse(format!("{error}\nThis might not be a bloscpack compressed file."))
     })?;
     let mut text = header_lines(&pack.header());

@@ -165,7 +165,7 @@ impl Shop<'_> {
             }
         };
         self.check_files(&args.input, &output)?;
-        let pack = self.context.pack_reader().open(&args.input)?;
+        let pack = Pack::open_with(&args.input, &self.context.open_options())?;
         let stored = fs::metadata(&args.input).map_or(0, |found| found.len());
         self.tell(format!("input file size: {}", pretty(stored)))?;
         let target = Target::parse(output.as_os_str());
@@ -204,8 +204,8 @@ impl Shop<'_> {
         let size = || fs::metadata(original).map_or(0, |found| found.len());
         let before = size();
         self.tell(format!("orig file size before append: {}", double_pretty(before)))?;
-        let reader = self.context.pack_reader().with_compress(self.compression(blosc)?);
-        let mut pack = self.context.edit_pack(&reader, original)?;
+        let options = self.context.open_options().with_compress(self.compression(blosc)?);
+        let mut pack = self.context.edit_pack(&options, original)?;
         let mut source = Source::open(Some(new))?;
         self.tell(format!("new file size: {}", double_pretty(source.total.unwrap_or(0))))?;
         let mut progress = self.context.progress("appending", source.total);

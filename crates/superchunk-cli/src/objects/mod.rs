@@ -35,11 +35,6 @@ pub(crate) fn is_list(frame: &SuperChunk) -> bool {
     Objects::are_in(frame)
 }
 
-/// The objects of a frame.
-pub(crate) fn of_frame(frame: SuperChunk) -> Outcome<ObjectList> {
-    Ok(ObjectList::Frame(Box::new(Objects::from_superchunk(frame)?)))
-}
-
 /// The attributes of a frame that are not of the list itself.
 pub(crate) fn free_attributes(input: &Input) -> Outcome<Vec<(String, Value)>> {
     let is_free = |(name, _): &(String, Value)| name != LENGTHS;

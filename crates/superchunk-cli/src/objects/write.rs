@@ -97,7 +97,7 @@ pub(crate) fn append(
 ) -> Outcome<Counts> {
     let mut writer = match is_pack {
         true => {
-            let pack = Box::new(context.edit_pack(&context.pack_reader(), path)?);
+            let pack = Box::new(context.edit_pack(&context.open_options(), path)?);
             let kind = kind_of_pack(&pack);
             if let Some(first) = first.filter(|first| *first >= pack.object_count()) {
                 let count = pack.object_count();

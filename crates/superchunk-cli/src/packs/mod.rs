@@ -29,9 +29,8 @@ const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
 /// The keys by which it says what objects are.
 const OBJECT_KEYS: [&str; 3] = ["dtype", "shape", "format"];
 
-/// Opens a file for reading.
-pub(crate) fn open(path: &Path, context: &Context) -> Outcome<Content> {
-    let pack = Box::new(context.pack_reader().open(path)?);
+/// What a file holds.
+pub(crate) fn content(pack: Box<Pack>, context: &Context) -> Outcome<Content> {
     if pack.has_objects() {
         return Ok(Content::Objects(ObjectList::Pack(pack)));
     }
@@ -74,7 +73,7 @@ pub(crate) fn change(
     context: &Context,
     change: impl FnOnce(&mut Json) -> Outcome,
 ) -> Outcome {
-    let mut pack = context.edit_pack(&context.pack_reader(), path)?;
+    let mut pack = context.edit_pack(&context.open_options(), path)?;
     let mut json = pack.metadata().cloned().unwrap_or_else(|| Json::Object(Vec::new()));
     if !matches!(json, Json::Object(_)) {
         let words = "the metadata of this file is no JSON object, so it has no keys";
@@ -88,7 +87,7 @@ pub(crate) fn change(
 
 /// Appends files to a file, all of them or none; returns how many bytes came and how many there are.
 pub(crate) fn append(path: &Path, inputs: &[OsString], context: &Context) -> Outcome<(u64, u64)> {
-    let mut pack = context.edit_pack(&context.pack_reader(), path)?;
+    let mut pack = context.edit_pack(&context.open_options(), path)?;
     let before = pack.data()?.len();
     inputs.iter().try_for_each(|input| append_one(&mut pack, input, context))?;
     let after = pack.data()?.len();

@@ -71,9 +71,13 @@ impl FileSource {
 
     /// The arrays of a folder of columns, or of one that has no list of them.
     pub(super) fn of_folder(path: &Path, context: &Context) -> Outcome<Self> {
-        let folder = ColumnFolder::open(path, &context.limits())?;
+        Self::over(ColumnFolder::open(path, &context.limits())?, context)
+    }
+
+    /// The arrays of a folder that is open already.
+    pub(super) fn over(folder: ColumnFolder, context: &Context) -> Outcome<Self> {
         if folder.names().is_empty() {
-            let words = format!("`{}` is a folder without columns", path.display());
+            let words = format!("`{}` is a folder without columns", folder.path().display());
             return Err(Failure::said(Exit::Unsupported, words)
                 .with_help("a folder of columns has a .b2nd file for each"));
         }
@@ -87,7 +91,7 @@ impl FileSource {
             // What is wrong with some of the columns may be that others are those of another folder.
             Some(folder) if !folder.is_current().unwrap_or(false) => {
                 let changed = Error::new(ErrorKind::Changed, "another writer has replaced it");
-                Err(changed.within(path.display().to_string()).into())
+                Err(changed.within(folder.path().display().to_string()).into())
             }
             _ => added.map(|()| source),
         }

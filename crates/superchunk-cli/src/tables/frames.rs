@@ -61,9 +61,8 @@ impl Frames {
     }
 
     /// The attributes of a folder of columns, to be changed in place.
-    pub(super) fn attributes_of(path: &Path, context: &Context) -> Outcome<Self> {
-        let folder = ColumnFolder::edit(path, &context.open_options())?;
-        Ok(Self { columns: Vec::new(), arrays: Vec::new(), filled: 0, folder: Some(folder) })
+    pub(super) fn attributes_of(folder: ColumnFolder) -> Self {
+        Self { columns: Vec::new(), arrays: Vec::new(), filled: 0, folder: Some(folder) }
     }
 
     /// A copy of a folder of columns, which takes more rows. Columns of another type than before are
@@ -91,7 +90,7 @@ impl Frames {
             } else {
                 let from = files.folder().map(|folder| folder.place(&old.name));
                 folders::copy_any(&from.unwrap_or_default(), &place)?;
-                NdArray::from_superchunk(context.open_options().edit(&place)?)?
+                NdArray::edit_with(&place, &context.open_options())?
             });
         }
         let (columns, filled) = (columns.to_vec(), files.rows());

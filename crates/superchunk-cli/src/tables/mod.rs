@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 
 use superchunk::detect::{self, Format};
 use superchunk::table::{Column, Scan, Source};
-use superchunk::{Error, ErrorKind, Json, OpenOptions, Value, bcolz, blsk};
+use superchunk::{Error, Json, Opened, Value, bcolz, blsk};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -93,13 +93,17 @@ impl Rows {
         let Some(path) = location.path.as_ref().filter(|path| path.is_dir()) else {
             return Ok(None);
         };
-        let Ok(detected) = detect::path(path) else { return Ok(None) };
-        let options = context.open_options();
-        let kept = match detected.format {
-            Format::BcolzTable => Kept::Table(Box::new(bcolz::Table::open_with(path, &options)?)),
-            Format::BcolzArray => Kept::Array(Box::new(bcolz::Array::open_with(path, &options)?)),
-            Format::Blsk => open_blsk(path, &options)?,
-            Format::Columns => Kept::Files(Box::new(FileSource::of_folder(path, context)?)),
+        if !is_table(path) {
+            return Ok(None);
+        }
+        let opened = context.open_options().open(path)?;
+        let detected = opened.detected();
+        let kept = match opened {
+            Opened::BcolzTable(table) => Kept::Table(table),
+            Opened::BcolzArray(array) => Kept::Array(array),
+            Opened::BlskTable(table) => Kept::BlskTable(table),
+            Opened::BlskArray(array) => Kept::BlskArray(array),
+            Opened::Columns(folder) => Kept::Files(Box::new(FileSource::over(*folder, context)?)),
             _ => return Ok(None),
         };
         Self::over(location, kept, detected.reason).map(Some)
@@ -310,15 +314,4 @@ fn character_of(error: &Error, text: &str) -> Option<usize> {
 /// The rows that a slice means; all without one.
 fn span_of(rows: &Rows, slice: Option<&str>) -> Outcome<Span> {
     slice.map_or(Ok(Span::all(rows.rows())), |slice| Span::parse(slice, rows.rows()))
-}
-
-fn open_blsk(path: &Path, options: &OpenOptions) -> Outcome<Kept> {
-    match blsk::Table::open_with(path, options) {
-        Ok(table) => Ok(Kept::BlskTable(Box::new(table))),
-        // Its one column has no name.
-        Err(error) if error.kind() == ErrorKind::InvalidArgument => {
-            Ok(Kept::BlskArray(Box::new(blsk::Array::open_with(path, options)?)))
-        }
-        Err(error) => Err(error.into()),
-    }
 }

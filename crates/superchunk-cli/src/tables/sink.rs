@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use superchunk::bcolz::{ArrayOptions, TableOptions};
-use superchunk::detect::{self, Format};
 use superchunk::table::Column;
-use superchunk::{CompressOptions, ErrorKind, FrameOptions, Json, bcolz, blsk};
+use superchunk::{CompressOptions, FrameOptions, Json, Opened, bcolz, blsk};
 
 use super::attributes::blsk_attribute;
 use super::frames::Frames;
+use super::is_table;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, Pipeline};
 use crate::failure::{Failure, Outcome};
@@ -66,22 +66,15 @@ impl Sink {
     /// Opens a table or an array for changes; `None` if it is something else. A folder of columns takes
     /// attributes, but no rows.
     pub(crate) fn edit(path: &Path, context: &Context) -> Outcome<Option<Self>> {
-        if !path.is_dir() {
+        if !is_table(path) {
             return Ok(None);
         }
-        let Ok(detected) = detect::path(path) else { return Ok(None) };
-        let options = context.open_options();
-        Ok(Some(match detected.format {
-            Format::BcolzTable => Self::Table(Box::new(bcolz::Table::edit_with(path, &options)?)),
-            Format::BcolzArray => Self::Array(Box::new(bcolz::Array::edit_with(path, &options)?)),
-            Format::Blsk => match blsk::Table::edit_with(path, &options) {
-                Ok(table) => Self::BlskTable(Box::new(table)),
-                Err(error) if error.kind() == ErrorKind::InvalidArgument => {
-                    Self::BlskArray(Box::new(blsk::Array::edit_with(path, &options)?))
-                }
-                Err(error) => return Err(error.into()),
-            },
-            Format::Columns => Self::Frames(Box::new(Frames::attributes_of(path, context)?)),
+        Ok(Some(match context.open_options().edit(path)? {
+            Opened::BcolzTable(table) => Self::Table(table),
+            Opened::BcolzArray(array) => Self::Array(array),
+            Opened::BlskTable(table) => Self::BlskTable(table),
+            Opened::BlskArray(array) => Self::BlskArray(array),
+            Opened::Columns(folder) => Self::Frames(Box::new(Frames::attributes_of(*folder))),
             _ => return Ok(None),
         }))
     }

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use superchunk::bloscpack::Pack;
 use superchunk::compat;
 use superchunk::detect::{self, Format};
 use superchunk::{NdArray, SuperChunk};
@@ -67,7 +68,9 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
         return report_rows(args, &widened, context);
     }
     let format = detect::path(&args.frame)?.format;
-    if format == Format::Bloscpack && !context.pack_reader().open(&args.frame)?.has_objects() {
+    if format == Format::Bloscpack
+        && !Pack::open_with(&args.frame, &context.open_options())?.has_objects()
+    {
         let (added, nbytes) = packs::append(&args.frame, &args.inputs, context)?;
         return report_bytes(args, added, nbytes, context);
     }
@@ -89,7 +92,7 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     let before = frame.len();
     if arrays::is_array(&frame) {
         let added = arrays::append(frame, &args.inputs, context)?;
-        let after = NdArray::from_superchunk(context.open_options().open(&args.frame)?)?;
+        let after = NdArray::open_with(&args.frame, &context.open_options())?;
         return report_bytes(args, added, after.item_count() * after.item_size() as u64, context);
     }
     append_all(&mut frame, &args.inputs, context)?;
@@ -103,7 +106,7 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
 /// Refuses what is not a Bloscpack file of objects.
 fn check_objects(path: &Path, context: &Context) -> Outcome {
     let is_pack = detect::path(path)?.format == Format::Bloscpack;
-    if is_pack && context.pack_reader().open(path)?.has_objects() {
+    if is_pack && Pack::open_with(path, &context.open_options())?.has_objects() {
         return Ok(());
     }
     let name = path.display();
@@ -115,7 +118,7 @@ fn check_objects(path: &Path, context: &Context) -> Outcome {
 /// Whether a frame holds objects.
 fn is_list(path: &Path, format: Format, context: &Context) -> Outcome<bool> {
     let is_frame = matches!(format, Format::Frame | Format::SparseFrame);
-    Ok(is_frame && objects::is_list(&context.open_options().open(path)?))
+    Ok(is_frame && objects::is_list(&SuperChunk::open_with(path, &context.open_options())?))
 }
 
 fn report(args: &AppendArgs, document: Document, words: &str, context: &Context) -> Outcome {

@@ -350,13 +350,13 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
                 return Ok(frame.close()?);
             }
         };
-        options.chunk_size = Some(chunk.header.len().max(1));
-        options.compress.codec = chunk.header.codec().unwrap_or(options.compress.codec);
-        options.compress.filters = chunk.header.filters();
+        options.chunk_size = Some(chunk.header().len().max(1));
+        options.compress.codec = chunk.header().codec().unwrap_or(options.compress.codec);
+        options.compress.filters = chunk.header().filters();
         warn_of_delta(&options.compress.filters, context);
         let mut frame = SuperChunk::create(temporary, &options)?;
-        if chunk.header.len() > 0 {
-            frame.append_chunk(&chunk.bytes)?;
+        if chunk.header().len() > 0 {
+            frame.append_chunk(chunk.as_bytes())?;
         }
         Ok(frame.close()?)
     })

@@ -135,7 +135,7 @@ fn pack(path: &Path, readings: &[u8], tour: &mut Tour<'_>) -> Outcome<SuperChunk
         let packing = start.elapsed();
         frame.set_value("unit", &Value::from("Celsius"))?;
         frame.close()?;
-        let frame = tour.context.open_options().open(path)?;
+        let frame = SuperChunk::open_with(path, &tour.context.open_options())?;
         let start = Instant::now();
         let back = frame.to_vec()?;
         let unpacking = start.elapsed();
@@ -155,7 +155,7 @@ fn pack(path: &Path, readings: &[u8], tour: &mut Tour<'_>) -> Outcome<SuperChunk
         ]);
     }
     tour.say(&table.render())?;
-    Ok(tour.context.open_options().open(path)?)
+    Ok(SuperChunk::open_with(path, &tour.context.open_options())?)
 }
 
 /// A bar for each chunk, as long as its share of the largest.
@@ -172,7 +172,7 @@ fn picture(frame: &SuperChunk, tour: &mut Tour<'_>) -> Outcome {
 }
 
 fn slice(path: &Path, tour: &mut Tour<'_>) -> Outcome {
-    let frame = tour.context.open_options().open(path)?;
+    let frame = SuperChunk::open_with(path, &tour.context.open_options())?;
     let middle = frame.item_count() / 2;
     let start = Instant::now();
     let some: Vec<f64> = frame.items(middle..middle + 5)?;
@@ -238,7 +238,7 @@ pub(crate) fn write(args: &WriterArgs, context: &Context) -> Outcome {
 }
 
 fn survives(path: &Path, tour: &mut Tour<'_>) -> Outcome {
-    let frame = tour.context.open_options().open(path)?;
+    let frame = SuperChunk::open_with(path, &tour.context.open_options())?;
     let found = frame.verify()?;
     let expected = u64::from(READINGS) + 2 * 86_400;
     if frame.item_count() != expected || !found.is_good() {

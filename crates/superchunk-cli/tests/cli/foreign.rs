@@ -1,5 +1,7 @@
 //! Input of another format than a command takes is exit 4, with the command that takes it.
 
+use superchunk_testkit::vectors::family;
+
 use crate::shell::{Shell, npy, readings};
 
 /// Files of formats that are not read, with what is said of each.
@@ -58,6 +60,35 @@ fn plain_bytes_are_no_container() {
         assert_eq!(shell.read(name), bytes);
     }
     assert_eq!(shell.names(), names);
+}
+
+#[test]
+fn stores_of_python_blosc2_are_named() {
+    let shell = Shell::new();
+    let mut seen = 0;
+    for vector in family("frame") {
+        let path = vector.path.display();
+        match vector.path.extension().and_then(|it| it.to_str()) {
+            Some("b2z") => {
+                let line = format!("unpack {path} -o out");
+                is_refused(&shell, &line, "a zip archive with a file embed.b2e", "blosc2.open");
+            }
+            Some("b2d") => {
+                let said = shell.run(&format!("info {path}"));
+                assert_eq!((said.code, said.text()), (Some(4), ""), "{}", said.stderr);
+                assert!(said.stderr.contains("python-blosc2"), "{}", said.stderr);
+            }
+            // Its chunks can be looked at, but they are not what the store holds.
+            Some("b2e") => {
+                let said = shell.run(&format!("info {path}"));
+                assert_eq!(said.code, Some(0), "{}", said.stderr);
+                assert!(said.stderr.contains("an EmbedStore of python-blosc2"), "{}", said.stderr);
+            }
+            _ => continue,
+        }
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen}");
 }
 
 #[test]

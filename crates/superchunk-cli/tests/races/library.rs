@@ -46,7 +46,7 @@ fn frames_can_be_edited(kind: Kind) {
     let created = FrameOptions::new(CompressOptions::new(8)).with_kind(kind);
     SuperChunk::create(&path, &created).unwrap().close().unwrap();
     edits_are_never_refused(|number| {
-        let mut frame = options().edit(&path)?;
+        let mut frame = SuperChunk::edit_with(&path, &options())?;
         frame.set_value("number", &Value::from(number))?;
         frame.close()
     });

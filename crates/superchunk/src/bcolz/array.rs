@@ -4,13 +4,14 @@ use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-#[cfg(any(unix, windows))]
-use std::time::Duration;
 
+#[cfg(any(unix, windows))]
+use super::load::folder;
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
 use super::options::ArrayOptions;
 use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
+use crate::detect::{self, Format, explained};
 use crate::dtype::{DKind, DType};
 use crate::error::{Error, Result};
 use crate::schunk::{OpenOptions, SuperChunk, Verification};
@@ -70,8 +71,10 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let open = |folder| Self::opened(Arc::new(folder), told(path), options, Access::Read);
-        again_if_changed(|| open(Folder::open(path)?))
+        again_if_changed(|| {
+            let dir = folder(path, options, false, Format::BcolzArray)?;
+            Self::opened(dir, told(path), options, Access::Read)
+        })
     }
 
     /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
@@ -84,18 +87,22 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
-        Self::opened(Arc::new(dir), told(path), options, Access::Write)
+        let dir = folder(path, options, true, Format::BcolzArray)?;
+        Self::opened(dir, told(path), options, Access::Write)
     }
 
     /// Opens a folder for overwriting these rows, which must be whole chunks, as [`Array::shards`] gives
     /// them. Several processes can do so at once, each with rows of its own; whoever would change the
     /// length is kept out.
     #[cfg(any(unix, windows))]
-    pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
+    pub fn edit_rows(
+        path: impl AsRef<Path>,
+        rows: Range<u64>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::claim_shared(path, Duration::ZERO)?);
-        Self::opened(dir, told(path), &OpenOptions::new(), Access::Rows(rows))
+        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
+        Self::opened(Arc::new(dir), told(path), options, Access::Rows(rows))
     }
 
     /// A new array without rows at `path`, where nothing may be yet.
@@ -137,9 +144,12 @@ impl Array {
         access: Access,
     ) -> Result<Self> {
         access.lock(dir.as_ref())?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
-        Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, access)
+        let parts = Parts::read(home, dir.as_ref(), &setup.limits).map_err(|error| {
+            explained(error, &[Format::BcolzArray], || detect::dir(dir.as_ref()))
+        })?;
+        Self::from_parts(parts, &setup, access)
     }
 
     fn created(dir: Arc<dyn Dir>, name: String, options: &ArrayOptions) -> Result<Self> {

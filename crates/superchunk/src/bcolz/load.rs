@@ -1,17 +1,23 @@
 //! From the files of a folder to an array, and from options to the files of a new one.
 
 use std::ops::Range;
+#[cfg(any(unix, windows))]
+use std::path::Path;
 use std::sync::Arc;
 
 use super::options::{ArrayOptions, chunk_options};
 use crate::carray::{Attrs, Carray, Control, Geometry, Home, ItemType, Sizes, Storage, row_size};
 use crate::container::Params;
+#[cfg(any(unix, windows))]
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
 use crate::options::CompressOptions;
 use crate::schunk::{OpenOptions, SuperChunk};
 use crate::store::Dir;
+#[cfg(any(unix, windows))]
+use crate::store::Folder;
 
 /// The most bytes of `sizes`, `storage` and the intent of a table.
 const MAX_SMALL: usize = 1 << 20;
@@ -99,6 +105,24 @@ impl Parts {
     }
 }
 
+/// Opens the folder at `path`, for one writer if `claim` says so.
+#[cfg(any(unix, windows))]
+pub(super) fn folder(
+    path: &Path,
+    options: &OpenOptions,
+    claim: bool,
+    format: Format,
+) -> Result<Arc<dyn Dir>> {
+    let folder = match claim {
+        true => Folder::claim(path, options.wait.unwrap_or_default()),
+        false => Folder::open(path),
+    };
+    match folder {
+        Ok(folder) => Ok(Arc::new(folder)),
+        Err(error) => Err(explained(error, &[format], || detect::path(path))),
+    }
+}
+
 /// What an array or a table is opened for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Access {
@@ -169,12 +193,14 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    pub(super) fn of(options: &OpenOptions) -> Self {
-        Self {
+    pub(super) fn of(options: &OpenOptions) -> Result<Self> {
+        options.check_no_offset()?;
+        options.check_no_compress("bcolz folder")?;
+        Ok(Self {
             limits: options.limits,
             durable: options.durability == Durability::Full,
             compress: options.equip(CompressOptions::new(1)),
-        }
+        })
     }
 
     /// What a new array or table is used with.

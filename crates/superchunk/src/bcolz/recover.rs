@@ -4,8 +4,6 @@
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
-#[cfg(any(unix, windows))]
-use std::time::Duration;
 
 use super::array::Array;
 #[cfg(any(unix, windows))]
@@ -25,10 +23,10 @@ impl Array {
     /// writer was stopped before it wrote the length: bcolz writes chunks at once, and the length only
     /// when it is flushed.
     #[cfg(any(unix, windows))]
-    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn recover(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::claim(path, Duration::ZERO)?);
-        Self::recovered(dir, told(path), &OpenOptions::new())
+        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
+        Self::recovered(Arc::new(dir), told(path), options)
     }
 
     /// The same in any folder.
@@ -38,7 +36,7 @@ impl Array {
 
     fn recovered(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
         dir.lock()?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
         let mut parts = Parts::read(home, dir.as_ref(), &setup.limits)?;
         let rows = match parts.storage.item_type {
@@ -54,10 +52,10 @@ impl Table {
     /// Cuts all columns to the length of the shortest, and opens the table for writing. For tables whose
     /// writer was stopped between two columns.
     #[cfg(any(unix, windows))]
-    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn recover(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::claim(path, Duration::ZERO)?);
-        Self::recovered(dir, told(path), &OpenOptions::new())
+        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
+        Self::recovered(Arc::new(dir), told(path), options)
     }
 
     /// The same in any folder.
@@ -67,7 +65,7 @@ impl Table {
 
     fn recovered(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
         dir.lock()?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
         let (mut listed, intent) = Listed::read(home, dir.as_ref(), &setup)?;
         if let Some(intent) = intent {

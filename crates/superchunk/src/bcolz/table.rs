@@ -10,15 +10,17 @@ use std::ops::Range;
 #[cfg(any(unix, windows))]
 use std::path::Path;
 use std::sync::Arc;
-#[cfg(any(unix, windows))]
-use std::time::Duration;
 
 use super::array::Array;
 #[cfg(any(unix, windows))]
 use super::array::told;
+#[cfg(any(unix, windows))]
+use super::load::folder;
 use super::load::{Access, Setup};
 use super::options::TableOptions;
 use crate::carray::{Attrs, Home};
+#[cfg(any(unix, windows))]
+use crate::detect::Format;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schunk::OpenOptions;
 use crate::store::Dir;
@@ -63,8 +65,10 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let open = |folder| Self::opened(Arc::new(folder), told(path), options, &Access::Read);
-        again_if_changed(|| open(Folder::open(path)?))
+        again_if_changed(|| {
+            let dir = folder(path, options, false, Format::BcolzTable)?;
+            Self::opened(dir, told(path), options, &Access::Read)
+        })
     }
 
     /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
@@ -77,18 +81,22 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
-        Self::edited(Arc::new(dir), told(path), options)
+        let dir = folder(path, options, true, Format::BcolzTable)?;
+        Self::edited(dir, told(path), options)
     }
 
     /// Opens a folder for overwriting these rows, which must be whole chunks of every column, as
     /// [`Table::shards`] gives them. Several processes can do so at once, each with rows of its own;
     /// whoever would change the length or the columns is kept out.
     #[cfg(any(unix, windows))]
-    pub fn edit_rows(path: impl AsRef<Path>, rows: Range<u64>) -> Result<Self> {
+    pub fn edit_rows(
+        path: impl AsRef<Path>,
+        rows: Range<u64>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Arc::new(Folder::claim_shared(path, Duration::ZERO)?);
-        Self::opened(dir, told(path), &OpenOptions::new(), &Access::Rows(rows))
+        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
+        Self::opened(Arc::new(dir), told(path), options, &Access::Rows(rows))
     }
 
     /// A new table without rows at `path`, where nothing may be yet.

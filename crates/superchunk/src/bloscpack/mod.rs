@@ -31,7 +31,6 @@ mod stream;
 pub use crate::pack::{Checksum, Header, MetadataHeader, MetadataOptions};
 pub use array::{Order, PackArray};
 pub use options::PackOptions;
-pub use reader::PackReader;
 pub use stream::PackStream;
 
 #[cfg(any(unix, windows))]
@@ -45,14 +44,14 @@ use crate::pack::{Packed, State};
 use crate::schunk::SuperChunk;
 #[cfg(any(unix, windows))]
 use crate::store::Folder;
-use crate::store::{Bytes, Dir, Home, MemoryFolder};
+use crate::store::{Dir, Home, MemoryFolder};
 use crate::wire::json::Json;
 use objects::Lazy;
 
 /// A Bloscpack file.
 ///
 /// Its bytes are a [`SuperChunk`]: [`Pack::data`] reads any range of them. Digests are compared with
-/// every read, unless [`PackReader::with_unchecked_digests`] says otherwise.
+/// every read, unless [`OpenOptions::with_unchecked_digests`](crate::OpenOptions) says otherwise.
 pub struct Pack {
     /// What the header said when it was opened or made.
     header: Header,
@@ -68,24 +67,6 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// Opens a file for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        PackReader::new().open(path)
-    }
-
-    /// Opens a file of version 3, or one of objects, for reading and writing. Another writer of this
-    /// kind is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        PackReader::new().edit(path)
-    }
-
-    /// Reads the file that `bytes` are: a vector, a slice, a memory map.
-    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
-        PackReader::new().read(Arc::new(Bytes::new(bytes)))
-    }
-
     /// A new file at `path`, where nothing may be yet. Nobody takes it for a Bloscpack file before the
     /// first commit.
     #[cfg(any(unix, windows))]

@@ -9,150 +9,118 @@ use super::objects::Lazy;
 use super::{Pack, PackArray};
 use crate::chunk;
 use crate::container::ChunkSize;
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, Result};
 use crate::exec::Executor;
-use crate::limits::Limits;
 use crate::options::{ChunkFormat, Codec, CompressOptions};
 use crate::pack::{CHUNK_SIZE, Chunks, Packed, Start, Trust, contents_of};
-use crate::schunk::SuperChunk;
-use crate::store::{Dir, Home, ReadAt};
+use crate::registry::Registry;
+use crate::schunk::{OpenOptions, SuperChunk};
+use crate::store::{Bytes, Dir, Home, ReadAt, Window};
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, Folder, resolve};
 use crate::wire::json::Json;
 
-/// How to open a Bloscpack file.
-///
-/// ```
-/// use superchunk::bloscpack::{PackOptions, PackReader};
-/// use superchunk::{ErrorKind, store::Bytes};
-/// use std::sync::Arc;
-///
-/// let mut file = PackOptions::new().pack(&[7; 1000])?;
-/// file[12] ^= 1; // the header lies about the last chunk
-/// let store = Arc::new(Bytes::new(file));
-/// let refused = PackReader::new().read(store.clone()).unwrap_err();
-/// assert_eq!(refused.kind(), ErrorKind::Corrupt);
-/// let pack = PackReader::new().with_lenient(true).read(store)?;
-/// assert_eq!(pack.data()?.len(), 1000);
-/// # Ok::<(), superchunk::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct PackReader {
+impl Pack {
+    /// Opens a file for reading.
+    #[cfg(any(unix, windows))]
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file for reading, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let open = || {
+            let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
+            Reader::of(options).reading(store, &path.display().to_string())
+        };
+        let look = || detect::path_at(path, options.offset);
+        open().map_err(|error| explained(error, &[Format::Bloscpack], look))
+    }
+
+    /// Opens a file of version 3, or one of objects, for reading and writing. Another writer of this
+    /// kind is kept out.
+    #[cfg(any(unix, windows))]
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file for reading and writing, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = &resolve(path)?;
+        let (dir, name) = Folder::parent_of(path)?;
+        let home = Home { dir: Arc::new(dir), name };
+        let opened = Reader::of(options).editing(home, &path.display().to_string());
+        opened.map_err(|error| explained(error, &[Format::Bloscpack], || detect::path(path)))
+    }
+
+    /// Reads the file that these bytes are.
+    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
+        Self::open_store(Arc::new(Bytes::new(bytes)), &OpenOptions::new())
+    }
+
+    /// Reads the file that a store holds.
+    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
+        Reader::of(options).reading(store, "bloscpack")
+    }
+
+    /// Reads a file of any folder.
+    pub fn open_in_dir(dir: Arc<dyn Dir>, name: &str, options: &OpenOptions) -> Result<Self> {
+        Reader::of(options).reading(dir.open(name)?, name)
+    }
+
+    /// Edits a file of any folder.
+    pub fn edit_in_dir(dir: Arc<dyn Dir>, name: &str, options: &OpenOptions) -> Result<Self> {
+        Reader::of(options).editing(Home { dir, name: name.to_owned() }, name)
+    }
+}
+
+/// How a file is opened.
+struct Reader {
     trust: Trust,
     executor: Executor,
+    registry: Registry,
     compress: Option<CompressOptions>,
     check: bool,
     reserve: u32,
     wait: Duration,
+    offset: u64,
 }
 
-impl Default for PackReader {
-    fn default() -> Self {
-        let (trust, executor) = (Trust::default(), Executor::inline());
-        Self { trust, executor, compress: None, check: false, reserve: 0, wait: Duration::ZERO }
-    }
-}
-
-impl PackReader {
-    /// Everything is checked.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The same, but where header, offsets or metadata contradict the chunks, the chunks count: that is
-    /// how bloscpack itself reads.
-    #[must_use]
-    pub fn with_lenient(mut self, lenient: bool) -> Self {
-        self.trust.lenient = lenient;
-        self
-    }
-
-    /// The same, but digests are not compared: a part of a chunk can then be read without the rest.
-    #[must_use]
-    pub fn with_unchecked_digests(mut self, unchecked: bool) -> Self {
-        self.trust.unchecked = unchecked;
-        self
-    }
-
-    /// The same with other limits.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.trust.limits = limits;
-        self
-    }
-
-    /// The same with someone else to do the work.
-    #[must_use]
-    pub fn with_executor(mut self, executor: Executor) -> Self {
-        self.executor = executor;
-        self
-    }
-
-    /// The same, but a writer waits this long for another one.
-    #[must_use]
-    pub fn with_wait(mut self, wait: Duration) -> Self {
-        self.wait = wait;
-        self
-    }
-
-    /// The same, but what is appended is compressed like this, and not like the first chunk.
-    #[must_use]
-    pub fn with_compress(mut self, compress: CompressOptions) -> Self {
-        self.compress = Some(compress.with_format(ChunkFormat::Blosc1));
-        self
-    }
-
-    /// The same for a writer that decodes and compares every new chunk, see
-    /// [`CompressOptions::with_check`].
-    #[must_use]
-    pub fn with_check(mut self, check: bool) -> Self {
-        self.check = check;
-        self
-    }
-
-    /// The same, but a writer leaves this much room after each object that it appends, moves or writes
-    /// anew, in per cent of the bytes that it takes. Other chunks follow each other.
-    #[must_use]
-    pub fn with_reserve(mut self, percent: u32) -> Self {
-        self.reserve = percent;
-        self
-    }
-
-    /// Opens a file for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Pack> {
-        let path = path.as_ref();
-        let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
-        self.reading(store, &path.display().to_string())
-    }
-
-    /// Opens a file for reading and writing.
-    #[cfg(any(unix, windows))]
-    pub fn edit(&self, path: impl AsRef<Path>) -> Result<Pack> {
-        let path = &resolve(path)?;
-        let (dir, name) = Folder::parent_of(path)?;
-        let home = Home { dir: Arc::new(dir), name };
-        self.editing(home, &path.display().to_string())
-    }
-
-    /// Reads the file that a store is.
-    pub fn read(&self, store: Arc<dyn ReadAt>) -> Result<Pack> {
-        self.reading(store, "bloscpack")
-    }
-
-    /// Reads a file of any folder.
-    pub fn open_in_dir(&self, dir: &dyn Dir, name: &str) -> Result<Pack> {
-        self.reading(dir.open(name)?, name)
-    }
-
-    /// Edits a file of any folder.
-    pub fn edit_in_dir(&self, dir: Arc<dyn Dir>, name: &str) -> Result<Pack> {
-        self.editing(Home { dir, name: name.to_owned() }, name)
+impl Reader {
+    fn of(options: &OpenOptions) -> Self {
+        let compress = options
+            .compress
+            .clone()
+            .map(|compress| options.equip(compress.with_format(ChunkFormat::Blosc1)));
+        Self {
+            trust: Trust {
+                lenient: options.lenient,
+                unchecked: options.unchecked_digests,
+                limits: options.limits,
+            },
+            executor: options.executor.clone(),
+            registry: options.registry.clone(),
+            compress,
+            check: options.check,
+            reserve: options.reserve,
+            wait: options.wait.unwrap_or_default(),
+            offset: options.offset,
+        }
     }
 
     fn reading(&self, store: Arc<dyn ReadAt>, name: &str) -> Result<Pack> {
-        self.try_reading(store, name).map_err(|error| error.within(name))
+        let store = match self.offset {
+            0 => store,
+            offset => Arc::new(Window::new(store, offset, None)),
+        };
+        self.try_reading(store.clone(), name).map_err(|error| {
+            let look = || detect::store(store.as_ref());
+            explained(error.within(name), &[Format::Bloscpack], look)
+        })
     }
 
     fn try_reading(&self, store: Arc<dyn ReadAt>, name: &str) -> Result<Pack> {
@@ -173,6 +141,9 @@ impl PackReader {
 
     fn editing(&self, home: Home, name: &str) -> Result<Pack> {
         let edit = || {
+            if self.offset > 0 {
+                return Err(Error::unsupported("a Bloscpack file inside of another is only read"));
+            }
             let file = home.claim(self.wait)?;
             let start = Start::read(file.as_ref(), &self.trust)?;
             let mut chunks = Chunks::find(file.as_ref(), &start, &self.trust)?;
@@ -269,7 +240,8 @@ impl PackReader {
             None if start.header.varlen => compress.with_filters([]),
             None => compress,
         };
-        compress.with_format(ChunkFormat::Blosc1).with_executor(self.executor.clone())
+        let compress = compress.with_format(ChunkFormat::Blosc1);
+        compress.with_executor(self.executor.clone()).with_registry(self.registry.clone())
     }
 }
 

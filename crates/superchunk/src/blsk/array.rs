@@ -111,8 +111,8 @@ impl Array {
     /// Opens an array for reading and writing whose `nrows` and shape differ, as after a crash of a writer
     /// that is not this one: the smaller number of rows counts, and a journal beyond repair is ignored.
     #[cfg(any(unix, windows))]
-    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
-        Self::of(Tree::at(path.as_ref(), &OpenOptions::new(), Mode::Recover)?)
+    pub fn recover(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), options, Mode::Recover)?)
     }
 
     /// Opens an array of any folder for reading.

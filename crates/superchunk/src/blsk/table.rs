@@ -104,8 +104,8 @@ impl Table {
     /// Opens a table for reading and writing whose `nrows` and shape differ, as after a crash of a writer
     /// that is not this one: the smaller number of rows counts, and a journal beyond repair is ignored.
     #[cfg(any(unix, windows))]
-    pub fn recover(path: impl AsRef<Path>) -> Result<Self> {
-        Self::of(Tree::at(path.as_ref(), &OpenOptions::new(), Mode::Recover)?)
+    pub fn recover(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::of(Tree::at(path.as_ref(), options, Mode::Recover)?)
     }
 
     /// Opens a table of any folder for reading.

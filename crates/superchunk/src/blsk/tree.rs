@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::grid::Grid;
 use super::options::Options;
 use crate::container::{ChunkSize, Contents, Params, Rules};
+use crate::detect::{self, Format, explained};
 use crate::dtype::{ByteOrder, DType};
 use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::limits::Limits;
@@ -108,6 +109,8 @@ impl Tree {
         options: &OpenOptions,
         mode: Mode,
     ) -> Result<Self> {
+        options.check_no_offset()?;
+        options.check_no_compress("blsk tree")?;
         let access = Access {
             limits: options.limits,
             durability: options.durability,
@@ -115,10 +118,10 @@ impl Tree {
             recover: mode == Mode::Recover,
         };
         let equip = |compress: CompressOptions| options.equip(compress);
-        let opened = Root::open(dir, name.clone(), access);
-        opened
-            .and_then(|(root, storage)| Self::over(root, storage, equip))
-            .map_err(|error| error.within(name))
+        let opened = Root::open(dir.clone(), name.clone(), access);
+        let opened = opened.and_then(|(root, storage)| Self::over(root, storage, equip));
+        let look = || detect::dir(dir.as_ref());
+        opened.map_err(|error| explained(error.within(name), &[Format::Blsk], look))
     }
 
     /// Opens the tree of a path.
@@ -127,11 +130,11 @@ impl Tree {
         let name = path.display().to_string();
         again_if_changed(|| {
             let folder = match mode {
-                Mode::Read => Folder::open(path)?,
-                Mode::Edit | Mode::Recover => {
-                    Folder::claim(path, options.wait.unwrap_or_default())?
-                }
+                Mode::Read => Folder::open(path),
+                Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default()),
             };
+            let look = || detect::path(path);
+            let folder = folder.map_err(|error| explained(error, &[Format::Blsk], look))?;
             Self::open_once(Arc::new(folder), name.clone(), options, mode)
         })
     }

@@ -180,7 +180,7 @@ pub fn path(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<Compati
     let format = detect::path(path)?.format;
     let found = match format {
         Format::Frame | Format::SparseFrame => {
-            let mut found = super_chunk(&options.open(path)?)?;
+            let mut found = super_chunk(&SuperChunk::open_with(path, options)?)?;
             let is_sparse = format == Format::SparseFrame;
             let mut first = [0];
             let index = if is_sparse { path.join(INDEX) } else { path.to_owned() };
@@ -192,11 +192,7 @@ pub fn path(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<Compati
         }
         Format::Chunk => chunk(&FileReader::open(path)?)?,
         #[cfg(feature = "bloscpack")]
-        Format::Bloscpack => {
-            let reader = crate::bloscpack::PackReader::new();
-            let reader = reader.with_limits(options.limits).with_executor(options.executor.clone());
-            vec![pack(&reader.open(path)?)?]
-        }
+        Format::Bloscpack => vec![pack(&Pack::open_with(path, options)?)?],
         Format::BcolzArray => vec![bcolz_array(&bcolz::Array::open_with(path, options)?)?],
         Format::BcolzTable => vec![bcolz_table(&bcolz::Table::open_with(path, options)?)?],
         Format::Blsk | Format::BlskFile => Vec::new(),

@@ -143,6 +143,11 @@ pub(crate) trait Layout: Send + Sync {
         false
     }
 
+    /// Whether each chunk is a file of a folder that is the frame.
+    fn is_sparse_frame(&self) -> bool {
+        false
+    }
+
     /// The bytes from the start of the chunk on, where they are in memory.
     fn as_bytes(&self, _slot: u64) -> Option<&[u8]> {
         None

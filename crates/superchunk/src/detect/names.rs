@@ -9,7 +9,7 @@ use crate::text::named;
 
 impl Format {
     /// All formats that this version knows.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Frame,
         Self::SparseFrame,
         Self::BcolzArray,
@@ -20,6 +20,8 @@ impl Format {
         Self::Blsk,
         Self::BlskFile,
         Self::Columns,
+        Self::Blosc2Folder,
+        Self::Blosc2Zip,
         Self::Raw,
     ];
 
@@ -37,6 +39,8 @@ impl Format {
             Self::Blsk => "blsk",
             Self::BlskFile => "blsk file",
             Self::Columns => "folder of columns",
+            Self::Blosc2Folder => "b2d",
+            Self::Blosc2Zip => "b2z",
             Self::Raw => "raw",
         }
     }

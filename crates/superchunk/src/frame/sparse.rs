@@ -256,6 +256,10 @@ impl Sparse {
 }
 
 impl Layout for Sparse {
+    fn is_sparse_frame(&self) -> bool {
+        true
+    }
+
     fn read(&self, slot: u64, start: u64, dst: &mut [u8]) -> Result<usize> {
         let guard = self.lock.shared_unchanged()?;
         let name = chunk_name(slot);

@@ -72,10 +72,7 @@ impl NdArray {
         options: &NdOptions,
     ) -> Result<Self> {
         let plan = Plan::new(shape, dtype, value, options)?;
-        let frame = match name {
-            Some(name) => SuperChunk::create_in_dir(dir, name, &plan.frame)?,
-            None => SuperChunk::create_sparse_in_dir(dir, &plan.frame)?,
-        };
+        let frame = SuperChunk::create_in_dir(dir, name, &plan.frame)?;
         plan.build(frame, value)
     }
 

@@ -43,13 +43,15 @@ pub(crate) use strided::{Axis, Copy};
 
 #[cfg(any(unix, windows))]
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::b2nd::{Meta, NAMES};
+use crate::detect::other_content;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(any(unix, windows))]
 use crate::schunk::OpenOptions;
 use crate::schunk::SuperChunk;
+use crate::store::{Dir, ReadAt};
 use view::View;
 
 /// An N-d array of items of one type, cut into compressed chunks and blocks.
@@ -88,13 +90,25 @@ impl NdArray {
     /// Opens a file or folder for reading.
     #[cfg(any(unix, windows))]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_superchunk(OpenOptions::new().open(path)?)
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file or folder for reading, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::open_with(path, options)?)
     }
 
     /// Opens a file or folder for reading and writing.
     #[cfg(any(unix, windows))]
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_superchunk(OpenOptions::new().edit(path)?)
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file or folder for reading and writing, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::edit_with(path, options)?)
     }
 
     /// Reads the array that these bytes, a contiguous frame, are.
@@ -102,11 +116,36 @@ impl NdArray {
         Self::from_superchunk(SuperChunk::from_bytes(bytes)?)
     }
 
+    /// Reads the array that a store, a contiguous frame, holds.
+    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::open_store(store, options)?)
+    }
+
+    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder is
+    /// if there is no name.
+    pub fn open_in_dir(
+        dir: Arc<dyn Dir>,
+        name: Option<&str>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::open_in_dir(dir, name, options)?)
+    }
+
+    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder is
+    /// if there is no name.
+    pub fn edit_in_dir(
+        dir: Arc<dyn Dir>,
+        name: Option<&str>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::edit_in_dir(dir, name, options)?)
+    }
+
     /// The array that a super-chunk holds: one with a metalayer `b2nd` or `caterva`.
     pub fn from_superchunk(frame: SuperChunk) -> Result<Self> {
         let layer = NAMES.into_iter().find(|name| frame.metalayer(name).is_some());
         let layer = layer.ok_or_else(|| {
-            Error::not_found("there is no metalayer `b2nd`: this super-chunk is no array")
+            other_content("an array", |name| frame.metalayer(name).is_some()).within(frame.name())
         })?;
         let (geometry, dtype) = described(&frame, layer)?;
         Ok(Self { frame, geometry, dtype, layer })

@@ -41,11 +41,11 @@ pub use packing::ObjectPacking;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::detect::other_content;
 use crate::error::{Error, Result};
-#[cfg(any(unix, windows))]
 use crate::schunk::OpenOptions;
 use crate::schunk::{FrameOptions, SuperChunk, Verification};
-use crate::store::Dir;
+use crate::store::{Dir, ReadAt};
 use cache::Cache;
 use list::List;
 
@@ -111,11 +111,7 @@ impl Objects {
         options: &ObjectsOptions,
     ) -> Result<Self> {
         let frame = frame_of(options)?;
-        let frame = match name {
-            Some(name) => SuperChunk::create_in_dir(dir, name, &frame)?,
-            None => SuperChunk::create_sparse_in_dir(dir, &frame)?,
-        };
-        Self::created(frame, options)
+        Self::created(SuperChunk::create_in_dir(dir, name, &frame)?, options)
     }
 
     /// A new store in memory.
@@ -126,18 +122,55 @@ impl Objects {
     /// Opens a file or folder for reading.
     #[cfg(any(unix, windows))]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_superchunk(OpenOptions::new().open(path)?)
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file or folder for reading, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::open_with(path, options)?)
     }
 
     /// Opens a file or folder for reading and writing.
     #[cfg(any(unix, windows))]
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_superchunk(OpenOptions::new().edit(path)?)
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file or folder for reading and writing, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::edit_with(path, options)?)
     }
 
     /// Reads the store that these bytes, a contiguous frame, are.
     pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
         Self::from_superchunk(SuperChunk::from_bytes(bytes)?)
+    }
+
+    /// Reads the store that a store, a contiguous frame, holds.
+    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::open_store(store, options)?)
+    }
+
+    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder is
+    /// if there is no name.
+    pub fn open_in_dir(
+        dir: Arc<dyn Dir>,
+        name: Option<&str>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::open_in_dir(dir, name, options)?)
+    }
+
+    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder is
+    /// if there is no name.
+    pub fn edit_in_dir(
+        dir: Arc<dyn Dir>,
+        name: Option<&str>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::edit_in_dir(dir, name, options)?)
     }
 
     /// Whether a super-chunk holds objects: whether it has a metalayer that says so.
@@ -181,10 +214,8 @@ impl Objects {
     /// Takes over what the frame says.
     fn reload(&mut self) -> Result<()> {
         self.packing = meta::packing_of(&self.frame).ok_or_else(|| {
-            let names = "`batcharray` or `superchunk_objects`";
-            Error::not_found(format!(
-                "there is no metalayer {names}: this super-chunk has no objects"
-            ))
+            let frame = &self.frame;
+            other_content("objects", |name| frame.metalayer(name).is_some()).within(frame.name())
         })?;
         let layer = self.frame.metalayer(meta::layer_name(self.packing)).unwrap_or_default();
         self.items_per_block = meta::parse_layer(self.packing, layer)?;

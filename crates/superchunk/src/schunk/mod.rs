@@ -124,6 +124,11 @@ impl SuperChunk {
         this
     }
 
+    /// What it is called in errors.
+    pub(crate) fn name(&self) -> String {
+        self.layout.name()
+    }
+
     /// The decoded length in bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
@@ -174,6 +179,12 @@ impl SuperChunk {
     #[must_use]
     pub fn has_variable_blocks(&self) -> bool {
         self.contents.vl_blocks
+    }
+
+    /// Whether it is a sparse frame: a folder with a file for each chunk.
+    #[must_use]
+    pub fn is_sparse(&self) -> bool {
+        self.layout.is_sparse_frame()
     }
 
     /// The bytes of storage in use as of the last commit, metadata and dead space included.

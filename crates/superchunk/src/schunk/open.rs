@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::SuperChunk;
 use super::options::{FrameOptions, OpenOptions};
 use crate::container::{ChunkSize, Contents, Heap, Layer, Layout, Params};
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, Result};
 use crate::frame::{Contiguous, Setup, Sparse};
 #[cfg(any(unix, windows))]
 use crate::frame::{INDEX, Kind, Locking};
-use crate::options::CompressOptions;
+use crate::options::{ChunkFormat, CompressOptions};
 use crate::store::{Bytes, Dir, Home, ReadAt, Window, WriteAt};
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, Folder, again_if_changed, resolve};
@@ -36,14 +37,17 @@ impl SuperChunk {
         Self::create_in(Arc::new(dir), &name, options, path)
     }
 
-    /// A new contiguous frame in any folder.
-    pub fn create_in_dir(dir: Arc<dyn Dir>, name: &str, options: &FrameOptions) -> Result<Self> {
-        Self::create_in(dir, name, options, Path::new(""))
-    }
-
-    /// A new sparse frame in any folder, which must be empty.
-    pub fn create_sparse_in_dir(dir: Arc<dyn Dir>, options: &FrameOptions) -> Result<Self> {
-        Self::create_sparse(dir, options, Path::new(""))
+    /// A new contiguous frame called `name` in any folder, or a sparse frame that fills the folder,
+    /// which must be empty, if there is no name.
+    pub fn create_in_dir(
+        dir: Arc<dyn Dir>,
+        name: Option<&str>,
+        options: &FrameOptions,
+    ) -> Result<Self> {
+        match name {
+            Some(name) => Self::create_in(dir, name, options, Path::new("")),
+            None => Self::create_sparse(dir, options, Path::new("")),
+        }
     }
 
     fn create_in(
@@ -78,26 +82,85 @@ impl SuperChunk {
     /// Opens a file or folder for reading.
     #[cfg(any(unix, windows))]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        OpenOptions::new().open(path)
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file or folder for reading, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = &resolve(path)?;
+        options.open_path(path).map_err(|error| options.explained(error, path))
     }
 
     /// Opens a file or folder for reading and writing. Another writer of this kind is kept out.
     #[cfg(any(unix, windows))]
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        OpenOptions::new().edit(path)
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a file or folder for reading and writing, as the options say.
+    #[cfg(any(unix, windows))]
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = &resolve(path)?;
+        options.edit_path(path).map_err(|error| options.explained(error, path))
     }
 
     /// Reads the contiguous frame that `bytes` are: a vector, a slice, a memory map.
     pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
-        OpenOptions::new().read(Arc::new(Bytes::new(bytes)))
+        Self::open_store(Arc::new(Bytes::new(bytes)), &OpenOptions::new())
+    }
+
+    /// Reads the contiguous frame that a store holds.
+    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
+        let store = options.window(store);
+        let opened = options.open_contiguous(store.clone(), None, Path::new(""));
+        opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
+    }
+
+    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder is
+    /// if there is no name.
+    pub fn open_in_dir(
+        dir: Arc<dyn Dir>,
+        name: Option<&str>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let Some(name) = name else {
+            let opened = options.open_sparse(dir.clone(), Path::new(""));
+            return opened.map_err(|error| explained(error, &FRAMES, || detect::dir(dir.as_ref())));
+        };
+        if options.offset > 0 {
+            return Self::open_store(dir.open(name)?, options);
+        }
+        let store = dir.open(name)?;
+        let home = Home { dir, name: name.to_owned() };
+        let opened = options.open_contiguous(store.clone(), Some(home), Path::new(""));
+        opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
+    }
+
+    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder is
+    /// if there is no name.
+    pub fn edit_in_dir(
+        dir: Arc<dyn Dir>,
+        name: Option<&str>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let Some(name) = name else { return options.edit_sparse(dir, Path::new("")) };
+        let home = Home { dir, name: name.to_owned() };
+        let file = home.claim(options.wait.unwrap_or_default())?;
+        if options.offset > 0 {
+            let file = Arc::new(Window::new(file, options.offset, None));
+            return options.edit_contiguous(file, None, Path::new(""));
+        }
+        options.edit_contiguous(file, Some(home), Path::new(""))
     }
 }
 
+/// The formats that this module opens.
+const FRAMES: [Format; 2] = [Format::Frame, Format::SparseFrame];
+
 impl OpenOptions {
-    /// Opens a file or folder for reading.
     #[cfg(any(unix, windows))]
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
-        let path = &resolve(path)?;
+    fn open_path(&self, path: &Path) -> Result<SuperChunk> {
         if path.is_dir() {
             let open = |folder| self.open_sparse(Arc::new(folder), path);
             return again_if_changed(|| open(sparse_folder(path)?));
@@ -110,10 +173,8 @@ impl OpenOptions {
         self.open_contiguous(store, Some(Home { dir: Arc::new(dir), name }), path)
     }
 
-    /// Opens a file or folder for reading and writing.
     #[cfg(any(unix, windows))]
-    pub fn edit(&self, path: impl AsRef<Path>) -> Result<SuperChunk> {
-        let path = &resolve(path)?;
+    fn edit_path(&self, path: &Path) -> Result<SuperChunk> {
         let takes_turns = matches!(self.locking, Locking::Sidecar | Locking::SidecarNoWait);
         let wait = self.wait.unwrap_or_default();
         if path.is_dir() {
@@ -131,24 +192,10 @@ impl OpenOptions {
         self.edit_contiguous(file, Some(home), path)
     }
 
-    /// Reads the contiguous frame of a store.
-    pub fn read(&self, store: Arc<dyn ReadAt>) -> Result<SuperChunk> {
-        self.open_contiguous(self.window(store), None, Path::new(""))
-    }
-
-    /// Reads the contiguous frame called `name`, or the sparse frame, of any folder.
-    pub fn open_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<SuperChunk> {
-        let Some(name) = name else { return self.open_sparse(dir, Path::new("")) };
-        let store = dir.open(name)?;
-        self.open_contiguous(store, Some(Home { dir, name: name.to_owned() }), Path::new(""))
-    }
-
-    /// Edits the contiguous frame called `name`, or the sparse frame, of any folder.
-    pub fn edit_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<SuperChunk> {
-        let Some(name) = name else { return self.edit_sparse(dir, Path::new("")) };
-        let home = Home { dir, name: name.to_owned() };
-        let file = home.claim(self.wait.unwrap_or_default())?;
-        self.edit_contiguous(file, Some(home), Path::new(""))
+    /// Says what is at `path` if that is not a frame.
+    #[cfg(any(unix, windows))]
+    fn explained(&self, error: Error, path: &Path) -> Error {
+        explained(error, &FRAMES, || detect::path_at(path, self.offset))
     }
 
     fn open_contiguous(
@@ -173,11 +220,13 @@ impl OpenOptions {
     }
 
     fn open_sparse(&self, dir: Arc<dyn Dir>, path: &Path) -> Result<SuperChunk> {
+        self.check_no_offset()?;
         let told = told(path, SPARSE);
         self.opened(Sparse::open(dir, told.clone(), self.setup(path)), &told)
     }
 
     fn edit_sparse(&self, dir: Arc<dyn Dir>, path: &Path) -> Result<SuperChunk> {
+        self.check_no_offset()?;
         let told = told(path, SPARSE);
         self.opened(Sparse::edit(dir, told.clone(), self.setup(path)), &told).map(writable)
     }
@@ -195,8 +244,21 @@ impl OpenOptions {
         told: &str,
     ) -> Result<SuperChunk> {
         let (layout, contents) = opened.map_err(|error| error.within(told))?;
-        let mut compress = self.equip(contents.params.to_options(contents.item_size));
-        compress.block_shape = contents.block_shape();
+        let stored = contents.params.to_options(contents.item_size);
+        let shape = contents.block_shape();
+        let mut compress = match &self.compress {
+            Some(given) => {
+                let mut given = given.clone().with_format(ChunkFormat::Blosc2);
+                given.item_size = stored.item_size;
+                if shape.is_some() {
+                    given.block_size = stored.block_size;
+                }
+                given
+            }
+            None => stored,
+        };
+        compress = self.equip(compress);
+        compress.block_shape = shape;
         let mut this = SuperChunk::new(contents, Box::new(layout), compress);
         (this.limits, this.marks) = (self.limits, self.marks);
         Ok(this)
@@ -204,7 +266,8 @@ impl OpenOptions {
 
     /// The same options for the chunks of a container that is opened like this.
     pub(crate) fn equip(&self, compress: CompressOptions) -> CompressOptions {
-        let compress = compress.with_executor(self.executor.clone()).with_check(self.check);
+        let check = self.check || compress.check;
+        let compress = compress.with_executor(self.executor.clone()).with_check(check);
         compress.with_registry(self.registry.clone())
     }
 

@@ -189,15 +189,20 @@ pub(super) fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// How a stored super-chunk is opened.
+/// How a container of any format is opened.
+///
+/// [`OpenOptions::open`] opens whatever is there; each type takes the same options, as in
+/// [`SuperChunk::open_with`](crate::SuperChunk::open_with). An option applies to every format that has
+/// what it is about, and says so where some formats have not.
 ///
 /// ```no_run
-/// use superchunk::{Executor, Limits, OpenOptions};
+/// use superchunk::{Executor, Limits, NdArray, OpenOptions};
 ///
-/// let big = OpenOptions::new()
+/// let options = OpenOptions::new()
 ///     .with_executor(Executor::threads(0))
-///     .with_limits(Limits::default().with_max_decoded(1 << 24))
-///     .open("big.b2frame")?;
+///     .with_limits(Limits::default().with_max_decoded(1 << 24));
+/// let opened = options.open("anything")?;
+/// let cube = NdArray::open_with("cube.b2nd", &options)?;
 /// # Ok::<(), superchunk::Error>(())
 /// ```
 #[non_exhaustive]
@@ -205,15 +210,16 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 pub struct OpenOptions {
     /// Who decodes, and compresses new chunks.
     pub executor: Executor,
-    /// What the file may make us allocate.
+    /// What the input may make us allocate.
     pub limits: Limits,
     /// The user's codecs and filters.
     pub registry: Registry,
-    /// Where in the file the frame begins.
+    /// The byte of the file at which the container starts. Containers that are folders start at 0.
     pub offset: u64,
     /// When a commit returns.
     pub durability: Durability,
-    /// Who is kept out during a change, and whom a reader waits for.
+    /// Which other writers are kept out during a change, and which ones a reader waits for. Formats
+    /// other than frames have no lock file of C-Blosc2, only the lock of the file or folder itself.
     pub locking: Locking,
     /// How long to wait for other writers before [`ErrorKind::Locked`](crate::ErrorKind::Locked).
     /// When `None`: not at all for writers of this library, as long as it takes for C-Blosc2's lock
@@ -222,14 +228,25 @@ pub struct OpenOptions {
     /// Whether every read makes sure that no writer has changed the frame since it was opened or
     /// refreshed, and fails with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if one has. Without
     /// it a reader keeps to the state it knows, whose chunks an editing writer may overwrite some
-    /// commits later.
+    /// commits later. For frames.
     pub following: bool,
     /// Whether to open a frame whose fingerprint does not match.
     pub trusting: bool,
-    /// Whether a few items are found by the marks of chunks that have some.
+    /// Whether a few items are found by the marks of chunks that have some: chunks of frames, and
+    /// single chunks of the Blosc2 generation.
     pub marks: bool,
     /// Whether every new chunk is decoded and compared before it is stored.
     pub check: bool,
+    /// Whether to open a Bloscpack file whose header, offsets or metadata contradict its chunks.
+    pub lenient: bool,
+    /// Whether the digests of a Bloscpack file are left unchecked.
+    pub unchecked_digests: bool,
+    /// The room that a writer leaves after each object of a Bloscpack file that it appends, moves or
+    /// writes anew, in per cent of the bytes that the object takes.
+    pub reserve: u32,
+    /// How appended chunks are compressed. When `None`: as the container says, or like its first
+    /// chunk. bcolz and blsk store how all their chunks are compressed and refuse this option.
+    pub compress: Option<CompressOptions>,
 }
 
 impl OpenOptions {
@@ -260,7 +277,7 @@ impl OpenOptions {
         self
     }
 
-    /// The same options for a frame that begins at this byte of the file.
+    /// The same options for a container that starts at this byte of the file.
     #[must_use]
     pub fn with_offset(mut self, offset: u64) -> Self {
         self.offset = offset;
@@ -322,5 +339,59 @@ impl OpenOptions {
     pub fn with_trust(mut self, trusting: bool) -> Self {
         self.trusting = trusting;
         self
+    }
+
+    /// The same options, but where header, offsets or metadata of a Bloscpack file contradict the
+    /// chunks, the chunks count: that is how bloscpack itself reads.
+    #[must_use]
+    pub fn with_lenient(mut self, lenient: bool) -> Self {
+        self.lenient = lenient;
+        self
+    }
+
+    /// The same options, but the digests of a Bloscpack file are not compared: a part of a chunk can
+    /// then be read without the rest.
+    #[must_use]
+    pub fn with_unchecked_digests(mut self, unchecked: bool) -> Self {
+        self.unchecked_digests = unchecked;
+        self
+    }
+
+    /// The same options, but a writer leaves this much room after each object of a Bloscpack file that
+    /// it appends, moves or writes anew, in per cent of the bytes that it takes.
+    #[must_use]
+    pub fn with_reserve(mut self, percent: u32) -> Self {
+        self.reserve = percent;
+        self
+    }
+
+    /// The same options, but appended chunks are compressed like this. Item size, blocks of an array
+    /// and the generation of chunks stay those of the container; executor and registry are those of
+    /// these options.
+    #[must_use]
+    pub fn with_compress(mut self, compress: CompressOptions) -> Self {
+        self.compress = Some(compress);
+        self
+    }
+
+    /// Refuses options that say how new chunks are compressed, for a format that stores it.
+    pub(crate) fn check_no_compress(&self, format: &str) -> Result<()> {
+        match self.compress {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(format!(
+                "a {format} stores how its chunks are compressed: `OpenOptions::compress` cannot \
+                 change that"
+            ))),
+        }
+    }
+
+    /// Refuses an offset in a container that is a folder.
+    pub(crate) fn check_no_offset(&self) -> Result<()> {
+        match self.offset {
+            0 => Ok(()),
+            offset => Err(Error::invalid(format!(
+                "`OpenOptions::offset` is {offset}, but a container that is a folder starts at 0"
+            ))),
+        }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn frame(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
 
 /// Opens a frame, if need be without believing its fingerprint.
 pub(super) fn open(walk: &mut Walk<'_>, path: &Path) -> Result<Option<SuperChunk>> {
-    let error = match walk.options.open.open(path) {
+    let error = match SuperChunk::open_with(path, &walk.options.open) {
         Ok(frame) => {
             walk.report.count(Level::Structure, Verdict::Verified);
             return Ok(Some(frame));
@@ -38,7 +38,7 @@ pub(super) fn open(walk: &mut Walk<'_>, path: &Path) -> Result<Option<SuperChunk
         Err(error) => error,
     };
     let is_fingerprint = error.place().is_some_and(|place| place.field == "fingerprint");
-    match walk.options.open.clone().with_trust(true).open(path) {
+    match SuperChunk::open_with(path, &walk.options.open.clone().with_trust(true)) {
         Ok(frame) if is_fingerprint => {
             walk.report.count(Level::Structure, Verdict::Verified);
             walk.report.tell(Level::Checksums, Verdict::Corrupt, None, &error);

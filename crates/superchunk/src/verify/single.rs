@@ -71,10 +71,9 @@ pub(super) fn numpy(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
 /// Looks at a Bloscpack file.
 #[cfg(feature = "bloscpack")]
 pub(super) fn pack(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
-    use crate::bloscpack::{Checksum, PackReader};
-    let open = &walk.options.open;
-    let reader = PackReader::new().with_limits(open.limits).with_executor(open.executor.clone());
-    let pack = match reader.open(path) {
+    use crate::bloscpack::{Checksum, Pack};
+    let open = walk.options.open.clone().with_unchecked_digests(false);
+    let pack = match Pack::open_with(path, &open.clone().with_lenient(false)) {
         Ok(pack) => {
             walk.report.count(Level::Structure, Verdict::Verified);
             pack
@@ -82,7 +81,7 @@ pub(super) fn pack(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
         Err(error) if super::is_damage(&error) => {
             walk.report.tell(Level::Structure, Verdict::Corrupt, None, &error);
             // Where the header contradicts the chunks, these can be looked at nevertheless.
-            match reader.with_lenient(true).open(path) {
+            match Pack::open_with(path, &open.with_lenient(true)) {
                 Ok(pack) => pack,
                 Err(_) => return Ok(()),
             }

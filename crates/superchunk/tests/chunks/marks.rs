@@ -169,7 +169,7 @@ fn a_changed_block_has_its_own_marks_and_the_others_keep_theirs() {
     let mut expected = bytes;
     expected[500_000..500_007].copy_from_slice(b"changed");
     assert!(frame.verify().unwrap().is_good());
-    let again = OpenOptions::new().with_marks(true).open(&path).unwrap();
+    let again = SuperChunk::open_with(&path, &OpenOptions::new().with_marks(true)).unwrap();
     let mut rng = Rng::new(7);
     for at in (0..300).map(|_| rng.index(LEN - 20)).chain([499_995, 500_003]).collect::<Vec<_>>() {
         let mut found = [0; 20];
@@ -371,7 +371,8 @@ fn compacting_drops_marks_that_the_handle_does_not_trust() {
         frame.append(&bytes).unwrap();
         frame.close().unwrap();
         for trusts in [true, false] {
-            let mut frame = OpenOptions::new().with_marks(trusts).edit(&path).unwrap();
+            let mut frame =
+                SuperChunk::edit_with(&path, &OpenOptions::new().with_marks(trusts)).unwrap();
             frame.compact().unwrap();
             frame.close().unwrap();
             let frame = SuperChunk::open(&path).unwrap();

@@ -104,7 +104,7 @@ fn write_states(disk: &Disk, seed: u64, kind: Kind) -> Vec<Plain> {
 
 fn read(dir: Arc<dyn Dir>, kind: Kind) -> Result<Plain> {
     let name = (kind == Kind::Contiguous).then_some(ARRAY);
-    let frame: SuperChunk = OpenOptions::new().open_in_dir(dir, name)?;
+    let frame: SuperChunk = SuperChunk::open_in_dir(dir, name, &OpenOptions::new())?;
     let array = NdArray::from_superchunk(frame)?;
     Ok((array.shape().to_vec(), array.to_vec()?))
 }

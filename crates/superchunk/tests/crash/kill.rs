@@ -7,6 +7,7 @@ use superchunk::frame::Kind;
 use superchunk::store::{Dir, Folder};
 use superchunk::{
     CompressOptions, DType, FillValue, FrameOptions, NdArray, NdOptions, OpenOptions, Result,
+    SuperChunk,
 };
 use superchunk_testkit::crash::{Killer, Moment};
 use superchunk_testkit::fork::{Outcome, in_child};
@@ -129,7 +130,8 @@ fn prepare_array(path: &Path) {
 
 /// Gives an array another shape; the process may end at any change.
 fn resize(path: &Path, shape: [u64; 2], killer: &Arc<Killer>) -> Result<()> {
-    let frame = OpenOptions::new().edit_in_dir(killer.folder(folder(path)), Some(FRAME))?;
+    let frame =
+        SuperChunk::edit_in_dir(killer.folder(folder(path)), Some(FRAME), &OpenOptions::new())?;
     let mut array = NdArray::from_superchunk(frame)?;
     array.resize(&shape)?;
     array.commit()?;
@@ -138,7 +140,7 @@ fn resize(path: &Path, shape: [u64; 2], killer: &Arc<Killer>) -> Result<()> {
 
 /// Shape and items.
 fn read_nd(path: &Path) -> (Vec<u64>, Vec<u8>) {
-    let frame = OpenOptions::new().open_in_dir(folder(path), Some(FRAME)).unwrap();
+    let frame = SuperChunk::open_in_dir(folder(path), Some(FRAME), &OpenOptions::new()).unwrap();
     let array = NdArray::from_superchunk(frame).unwrap();
     (array.shape().to_vec(), array.to_vec().unwrap())
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use superchunk::bloscpack::{Checksum, Pack, PackOptions, PackReader};
+use superchunk::bloscpack::{Checksum, Pack, PackOptions};
 use superchunk::store::Dir;
-use superchunk::{CompressOptions, Json, Result};
+use superchunk::{CompressOptions, Json, OpenOptions, Result};
 use superchunk_testkit::crash::{Disk, Effort, Findings, Image, explore, seeds};
 use superchunk_testkit::legacy_peer::LegacyPeer;
 use superchunk_testkit::naive::varlen;
@@ -46,7 +46,7 @@ fn write_states(disk: &Disk, seed: u64) -> Vec<Plain> {
         states.push((plain.0.clone(), text_of(Some(&plain.1))));
         if step % 4 == 2 {
             pack.close().unwrap();
-            pack = PackReader::new().edit_in_dir(disk.root(), PACK).unwrap();
+            pack = Pack::edit_in_dir(disk.root(), PACK, &OpenOptions::new()).unwrap();
         }
     }
     pack.close().unwrap();
@@ -58,7 +58,7 @@ fn text_of(metadata: Option<&Json>) -> String {
 }
 
 fn read(dir: Arc<dyn Dir>) -> Result<Plain> {
-    let pack = PackReader::new().open_in_dir(dir.as_ref(), PACK)?;
+    let pack = Pack::open_in_dir(dir, PACK, &OpenOptions::new())?;
     Ok((pack.data()?.to_vec()?, text_of(pack.metadata())))
 }
 
@@ -129,8 +129,8 @@ fn write_object_states(disk: &Disk, seed: u64) -> Vec<Vec<Vec<u8>>> {
         states.push(plain.clone());
         if step % 4 == 2 {
             pack.close().unwrap();
-            let reader = PackReader::new().with_reserve(reserve);
-            pack = reader.edit_in_dir(disk.root(), PACK).unwrap();
+            let options = OpenOptions::new().with_reserve(reserve);
+            pack = Pack::edit_in_dir(disk.root(), PACK, &options).unwrap();
         }
     }
     pack.close().unwrap();
@@ -145,7 +145,7 @@ fn object(rng: &mut Rng) -> Vec<u8> {
 }
 
 fn read_objects(dir: Arc<dyn Dir>) -> Result<Vec<Vec<u8>>> {
-    let pack = PackReader::new().open_in_dir(dir.as_ref(), PACK)?;
+    let pack = Pack::open_in_dir(dir, PACK, &OpenOptions::new())?;
     pack.data()?.to_vec()?;
     pack.objects().collect()
 }

@@ -82,18 +82,18 @@ pub(crate) fn create(dir: &Arc<dyn Dir>, kind: Kind) -> SuperChunk {
     let options =
         FrameOptions::new(compress).with_chunk_size(CHUNK).with_metalayer("layer", [1, 2, 3]);
     match kind {
-        Kind::Sparse => SuperChunk::create_sparse_in_dir(dir.clone(), &options).unwrap(),
-        _ => SuperChunk::create_in_dir(dir.clone(), FRAME, &options).unwrap(),
+        Kind::Sparse => SuperChunk::create_in_dir(dir.clone(), None, &options).unwrap(),
+        _ => SuperChunk::create_in_dir(dir.clone(), Some(FRAME), &options).unwrap(),
     }
 }
 
 pub(crate) fn edit(dir: &Arc<dyn Dir>, kind: Kind) -> Result<SuperChunk> {
-    OpenOptions::new().edit_in_dir(dir.clone(), name_of(kind))
+    SuperChunk::edit_in_dir(dir.clone(), name_of(kind), &OpenOptions::new())
 }
 
 /// What is found in a folder.
 pub(crate) fn read(dir: Arc<dyn Dir>, kind: Kind) -> Result<Plain> {
-    Plain::of(&OpenOptions::new().open_in_dir(dir, name_of(kind))?)
+    Plain::of(&SuperChunk::open_in_dir(dir, name_of(kind), &OpenOptions::new())?)
 }
 
 fn name_of(kind: Kind) -> Option<&'static str> {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
-use superchunk::bloscpack::{Pack, PackOptions, PackReader};
+use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::blsk;
 use superchunk::store::Dir;
 use superchunk::{
     CompressOptions, DType, Error, FillValue, FrameOptions, Json, JsonStyle, NdArray, NdOptions,
-    Objects, ObjectsOptions, OpenOptions, Result,
+    Objects, ObjectsOptions, OpenOptions, Result, SuperChunk,
 };
 use superchunk_testkit::rng::Rng;
 
@@ -129,7 +129,7 @@ fn create_pack(dir: &Arc<dyn Dir>) {
 }
 
 fn change_pack(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
-    attempt(PackReader::new().edit_in_dir(dir.clone(), PACK)?, again, |pack| {
+    attempt(Pack::edit_in_dir(dir.clone(), PACK, &OpenOptions::new())?, again, |pack| {
         match step {
             0 => pack.append(&some(100, 2))?,
             1 => pack.set_metadata(Some(Json::from("other words")))?,
@@ -142,7 +142,7 @@ fn change_pack(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
 }
 
 fn read_pack(dir: Arc<dyn Dir>) -> Result<State> {
-    let pack = PackReader::new().open_in_dir(dir.as_ref(), PACK)?;
+    let pack = Pack::open_in_dir(dir, PACK, &OpenOptions::new())?;
     Ok(vec![pack.data()?.to_vec()?, pack.metadata().map(text).unwrap_or_default()])
 }
 
@@ -156,7 +156,7 @@ fn create_pack_objects(dir: &Arc<dyn Dir>) {
 }
 
 fn change_pack_objects(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
-    attempt(PackReader::new().edit_in_dir(dir.clone(), PACK)?, again, |pack| {
+    attempt(Pack::edit_in_dir(dir.clone(), PACK, &OpenOptions::new())?, again, |pack| {
         let replaced: &[(usize, usize)] = match step {
             0 | 1 => &[],
             // They fit into what is left free, also together with one that is appended.
@@ -180,7 +180,7 @@ fn change_pack_objects(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<(
 }
 
 fn read_pack_objects(dir: Arc<dyn Dir>) -> Result<State> {
-    PackReader::new().open_in_dir(dir.as_ref(), PACK)?.objects().collect()
+    Pack::open_in_dir(dir, PACK, &OpenOptions::new())?.objects().collect()
 }
 
 fn create_array(dir: &Arc<dyn Dir>) {
@@ -313,7 +313,7 @@ fn create_objects(dir: &Arc<dyn Dir>) {
 }
 
 fn change_objects(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
-    let frame = OpenOptions::new().edit_in_dir(dir.clone(), Some(FRAME))?;
+    let frame = SuperChunk::edit_in_dir(dir.clone(), Some(FRAME), &OpenOptions::new())?;
     attempt(Objects::from_superchunk(frame)?, again, |objects| {
         match step {
             0 => (0..25).try_for_each(|number| objects.append(&some(120, 50 + number)))?,
@@ -327,7 +327,7 @@ fn change_objects(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
 }
 
 fn read_objects(dir: Arc<dyn Dir>) -> Result<State> {
-    let objects = Objects::from_superchunk(OpenOptions::new().open_in_dir(dir, Some(FRAME))?)?;
+    let objects = Objects::open_in_dir(dir, Some(FRAME), &OpenOptions::new())?;
     objects.range(0..objects.len())?.collect()
 }
 
@@ -349,7 +349,7 @@ fn create_nd(dir: &Arc<dyn Dir>) {
 }
 
 fn change_nd(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
-    let frame = OpenOptions::new().edit_in_dir(dir.clone(), Some(FRAME))?;
+    let frame = SuperChunk::edit_in_dir(dir.clone(), Some(FRAME), &OpenOptions::new())?;
     attempt(NdArray::from_superchunk(frame)?, again, |array| {
         match step {
             0 => array.resize(&[50, 70])?,
@@ -362,7 +362,7 @@ fn change_nd(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
 }
 
 fn read_nd(dir: Arc<dyn Dir>) -> Result<State> {
-    let array = NdArray::from_superchunk(OpenOptions::new().open_in_dir(dir, Some(FRAME))?)?;
+    let array = NdArray::open_in_dir(dir, Some(FRAME), &OpenOptions::new())?;
     let shape = array.shape().iter().flat_map(|side| side.to_le_bytes()).collect();
     Ok(vec![shape, array.to_vec()?])
 }

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use superchunk::columns::ColumnFolder;
 use superchunk::detect::{self, Format};
@@ -130,8 +131,9 @@ fn a_writer_keeps_others_out_and_readers_see_that_the_folder_is_another() {
     table(&path, 10);
     table(&new, 20);
     let reader = ColumnFolder::open(&path, &Limits::default()).unwrap();
-    let writer = ColumnFolder::edit(&path, &OpenOptions::new()).unwrap();
-    let error = ColumnFolder::edit(&path, &OpenOptions::new()).unwrap_err();
+    let edit = || ColumnFolder::edit(&path, &Limits::default(), Duration::ZERO);
+    let writer = edit().unwrap();
+    let error = edit().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     writer.commit().unwrap();
     assert!(reader.is_current().unwrap());

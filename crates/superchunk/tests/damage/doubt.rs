@@ -94,7 +94,7 @@ fn nothing_is_made_of_chunks_of_unknown_codecs_alone() {
 fn a_chunk_file_of_an_unknown_codec_is_a_hole_that_says_so() {
     let dir = Arc::new(MemoryFolder::new());
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(CHUNK);
-    let mut frame = SuperChunk::create_sparse_in_dir(dir.clone(), &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), None, &options).unwrap();
     frame.append(&mixed(CHUNK, 4, 1)).unwrap();
     frame.append_chunk(&of_unknown_codec(2)).unwrap();
     frame.close().unwrap();

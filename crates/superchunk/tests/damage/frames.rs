@@ -51,7 +51,7 @@ impl Original {
             .with_checksums(rng.below(3) > 0)
             .with_metalayer("layer", b"meta");
         let dir = Arc::new(MemoryFolder::new());
-        let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+        let mut frame = SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options).unwrap();
         let mut ever = HashSet::new();
         for step in 0..2 + rng.below(5) {
             let count = 1 + rng.index(8);
@@ -386,7 +386,7 @@ fn what_the_disk_does_not_give_back_is_a_hole_and_named() {
 fn sparse_frame(seed: u64) -> (MemoryFolder, Vec<Vec<u8>>) {
     let dir = MemoryFolder::new();
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(CHUNK);
-    let mut frame = SuperChunk::create_sparse_in_dir(Arc::new(dir.clone()), &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(Arc::new(dir.clone()), None, &options).unwrap();
     frame.append(&mixed(7 * CHUNK, 4, seed)).unwrap();
     // No run: its length would be lost with the header.
     frame.append(&Rng::new(seed).bytes(400)).unwrap();
@@ -395,7 +395,7 @@ fn sparse_frame(seed: u64) -> (MemoryFolder, Vec<Vec<u8>>) {
     frame.update_chunk(2, &fresh).unwrap();
     frame.set_value_bytes("value", b"some").unwrap();
     frame.close().unwrap();
-    let frame = OpenOptions::new().open_in_dir(Arc::new(dir.clone()), None).unwrap();
+    let frame = SuperChunk::open_in_dir(Arc::new(dir.clone()), None, &OpenOptions::new()).unwrap();
     let chunks = (0..frame.chunk_count()).map(|number| frame.read_chunk(number).unwrap());
     (dir, chunks.collect())
 }

@@ -144,7 +144,7 @@ fn read(kind: &str, path: &Path) -> Result<(), Error> {
             let bytes = fs::read(path).unwrap();
             Decoder::new().with_limits(limits()).decompress(&bytes).map(drop)
         }
-        "b2nd" => NdArray::from_superchunk(options().open(path)?)?.to_vec().map(drop),
+        "b2nd" => NdArray::open_with(path, &options())?.to_vec().map(drop),
         "blp" => {
             let pack = Pack::open(path)?;
             pack.objects().try_for_each(|object| object.map(drop))?;
@@ -156,7 +156,7 @@ fn read(kind: &str, path: &Path) -> Result<(), Error> {
         }
         "bcolz" => Array::open_with(path, &options())?.to_vec().map(drop),
         "frame" | "sframe" => {
-            let frame = options().open(path)?;
+            let frame = SuperChunk::open_with(path, &options())?;
             frame.chunks().try_for_each(|chunk| chunk.map(drop))
         }
         other => panic!("`{other}` is no kind of the corpus"),
@@ -284,7 +284,7 @@ fn try_everything(path: &Path) {
             let _ = read(kind, path);
         }
     }
-    if let Ok(mut frame) = options().edit(path) {
+    if let Ok(mut frame) = SuperChunk::edit_with(path, &options()) {
         let _ = frame.append(&[1; 64]).and_then(|()| frame.commit());
     }
     let _ = Pack::edit(path).map(|mut pack| pack.append(&[1; 64]).and_then(|()| pack.commit()));
@@ -354,7 +354,11 @@ fn pipes_and_devices_are_no_datasets() {
         for kind in ["b2nd", "blp", "bcolz", "frame"] {
             assert!(read(kind, path).is_err(), "{kind} {}", path.display());
         }
-        assert!(options().edit(path).is_err() && Pack::edit(path).is_err(), "{}", path.display());
+        assert!(
+            SuperChunk::edit_with(path, &options()).is_err() && Pack::edit(path).is_err(),
+            "{}",
+            path.display()
+        );
     }
     let folder = scratch.path("array");
     let files = ["meta/sizes", "meta/storage", "data/__0.blp", "__attrs__"];

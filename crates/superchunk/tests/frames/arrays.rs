@@ -273,7 +273,7 @@ fn a_resize_is_seen_with_its_data_or_not_at_all() {
     array.fill_with(|at| i32::try_from(at[0] * 4 + at[1]).unwrap()).unwrap();
     array.commit().unwrap();
     let seen = || {
-        let frame = OpenOptions::new().open_in_dir(dir.clone(), Some("a")).unwrap();
+        let frame = SuperChunk::open_in_dir(dir.clone(), Some("a"), &OpenOptions::new()).unwrap();
         let array = NdArray::from_superchunk(frame).unwrap();
         (array.shape().to_vec(), all(&array).iter().sum::<i32>())
     };

@@ -15,7 +15,7 @@ use superchunk::frame::Durability;
 use superchunk::store::MemoryFolder;
 use superchunk::{
     AxisIndexes, AxisSlice, Codec, CompressOptions, DType, Executor, FillValue, Filter,
-    FrameOptions, NdArray, NdOptions, OpenOptions, Selection,
+    FrameOptions, NdArray, NdOptions, OpenOptions, Selection, SuperChunk,
 };
 use superchunk_testkit::rng::Rng;
 
@@ -129,11 +129,11 @@ fn reopened(array: NdArray, home: &Home, options: &NdOptions) -> NdArray {
         Home::Memory => return array,
         Home::File(dir) => {
             array.close().unwrap();
-            open.edit_in_dir(dir.clone(), Some("array"))
+            SuperChunk::edit_in_dir(dir.clone(), Some("array"), &open)
         }
         Home::Folder(dir) => {
             array.close().unwrap();
-            open.edit_in_dir(dir.clone(), None)
+            SuperChunk::edit_in_dir(dir.clone(), None, &open)
         }
     };
     NdArray::from_superchunk(frame.unwrap()).unwrap()

@@ -16,18 +16,18 @@ fn what_is_appended_in_pieces_is_read_as_a_whole() {
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(4000);
     let data = bytes(50_003 * 4);
     let dir: Arc<MemoryFolder> = Arc::new(MemoryFolder::new());
-    let mut frame = SuperChunk::create_in_dir(dir.clone(), "a", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), Some("a"), &options).unwrap();
     for piece in data.chunks(777) {
         frame.append(piece).unwrap();
     }
     assert_eq!(frame.to_vec().unwrap(), data);
     frame.commit().unwrap();
-    let read = OpenOptions::new().open_in_dir(dir.clone(), Some("a")).unwrap();
+    let read = SuperChunk::open_in_dir(dir.clone(), Some("a"), &OpenOptions::new()).unwrap();
     assert_eq!(read.to_vec().unwrap(), data);
     assert_eq!(read.items::<u32>(1000..1003).unwrap(), bytemuck(&data, 1000..1003));
     frame.append(&data).unwrap();
     frame.close().unwrap();
-    let read = OpenOptions::new().open_in_dir(dir, Some("a")).unwrap();
+    let read = SuperChunk::open_in_dir(dir, Some("a"), &OpenOptions::new()).unwrap();
     assert_eq!(read.to_vec().unwrap(), [data.clone(), data].concat());
 }
 

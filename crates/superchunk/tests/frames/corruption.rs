@@ -42,7 +42,7 @@ fn sealed() -> Vec<u8> {
     let options = FrameOptions::new(compress).with_chunk_size(512).with_checksums(true);
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let options = options.with_metalayer("layer", b"of the header".to_vec());
-    let mut frame = SuperChunk::create_in_dir(folder.clone(), "frame", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options).unwrap();
     frame.append(&mixed(1024, 4, 3)).unwrap();
     frame.fill(Fill::Zeros, 128).unwrap();
     frame.append(&mixed(700, 4, 5)).unwrap();
@@ -106,7 +106,8 @@ fn no_mutation_panics_or_takes_more_than_the_limits() {
                 return;
             }
             let store = Remote(Bytes::new(damaged.to_vec()));
-            let (_, peak) = peak_of(|| read_all(options().read(Arc::new(store))));
+            let (_, peak) =
+                peak_of(|| read_all(SuperChunk::open_store(Arc::new(store), &options())));
             // A chunk, the scratch memory of its decoder, metadata as stored and as decoded.
             assert!(peak < 20 * LIMIT + 8 * bytes.len(), "{name}: {peak} for {mutation:?}");
         });
@@ -121,7 +122,8 @@ fn bytes_in_memory_are_read_like_others() {
                 return;
             }
             let store = Bytes::new(damaged.to_vec());
-            let (_, peak) = peak_of(|| read_all(options().read(Arc::new(store))));
+            let (_, peak) =
+                peak_of(|| read_all(SuperChunk::open_store(Arc::new(store), &options())));
             assert!(peak < 20 * LIMIT + 8 * bytes.len(), "{name}: {peak} for {mutation:?}");
         });
     }
@@ -132,7 +134,7 @@ fn unsealed() -> Vec<u8> {
     let compress = CompressOptions::new(4).with_block_size(4096);
     let options = FrameOptions::new(compress).with_chunk_size(LIMIT).with_checksums(false);
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let mut frame = SuperChunk::create_in_dir(folder.clone(), "frame", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options).unwrap();
     frame.append(&superchunk_testkit::rng::Rng::new(5).bytes(LIMIT / 2)).unwrap();
     frame.append(&mixed(2 * LIMIT, 4, 3)).unwrap();
     frame.close().unwrap();
@@ -141,8 +143,9 @@ fn unsealed() -> Vec<u8> {
 
 /// How many parts of a frame are read; they are the same in memory and elsewhere.
 fn parts_read_alike(bytes: &[u8]) -> usize {
-    let here = options().read(Arc::new(Bytes::new(bytes.to_vec()))).unwrap();
-    let there = options().read(Arc::new(Remote(Bytes::new(bytes.to_vec())))).unwrap();
+    let here = SuperChunk::open_store(Arc::new(Bytes::new(bytes.to_vec())), &options()).unwrap();
+    let there =
+        SuperChunk::open_store(Arc::new(Remote(Bytes::new(bytes.to_vec()))), &options()).unwrap();
     let mut count = 0;
     for start in (0..here.len() - 40).step_by(2048) {
         let read = |frame: &SuperChunk| {
@@ -193,7 +196,7 @@ fn every_cut_frame_is_refused() {
     for (name, bytes) in frames() {
         for cut in truncations(&bytes) {
             let store = Remote(Bytes::new(cut.to_vec()));
-            let error = options().read(Arc::new(store)).unwrap_err();
+            let error = SuperChunk::open_store(Arc::new(store), &options()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Truncated, "{name}, {}: {error}", cut.len());
         }
         // What follows a frame belongs to others.
@@ -221,7 +224,7 @@ fn open_sparse(files: &[(String, Vec<u8>)], changed: &str, by: &[u8]) -> Result<
         let bytes = if name == changed { by } else { bytes };
         folder.create(name).unwrap().write_at(0, bytes).unwrap();
     }
-    options().open_in_dir(Arc::new(folder), None)
+    SuperChunk::open_in_dir(Arc::new(folder), None, &options())
 }
 
 #[test]
@@ -275,7 +278,9 @@ fn a_sealed_frame_finds_out_every_flipped_bit() {
     let bytes = sealed();
     let free = belongs_to_nothing(&bytes);
     assert!(free.iter().filter(|free| **free).count() < bytes.len() / 2);
-    let open = |bytes: &[u8]| options().read(Arc::new(Remote(Bytes::new(bytes.to_vec()))));
+    let open = |bytes: &[u8]| {
+        SuperChunk::open_store(Arc::new(Remote(Bytes::new(bytes.to_vec()))), &options())
+    };
     assert!(!is_found_out(open(&bytes)));
     let mut damaged = bytes.clone();
     for place in 0..bytes.len() {
@@ -319,7 +324,7 @@ fn the_checksum_is_found_however_long_the_chunk_is() {
         let options = FrameOptions::new(CompressOptions::new(1).with_level(0));
         let options = options.with_variable_chunks().with_checksums(true);
         let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-        let mut frame = SuperChunk::create_in_dir(folder.clone(), "frame", &options).unwrap();
+        let mut frame = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options).unwrap();
         let bytes = mixed(len, 1, 7);
         let chunk = superchunk::chunk::compress(&bytes, frame.options()).unwrap();
         frame.append_chunk(&chunk).unwrap();
@@ -327,7 +332,11 @@ fn the_checksum_is_found_however_long_the_chunk_is() {
         frame.close().unwrap();
         let mut stored = all_of(&folder, "frame");
         let open = |stored: &[u8]| {
-            OpenOptions::new().read(Arc::new(Remote(Bytes::new(stored.to_vec())))).unwrap()
+            SuperChunk::open_store(
+                Arc::new(Remote(Bytes::new(stored.to_vec()))),
+                &OpenOptions::new(),
+            )
+            .unwrap()
         };
         assert_eq!(open(&stored).verify().unwrap().checked, 2, "{len}");
         let middle = stored.len() / 4;
@@ -343,7 +352,7 @@ fn a_sealed_sparse_frame_finds_out_every_flipped_bit() {
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(512);
     let options = options.with_checksums(true).with_metalayer("layer", b"x".to_vec());
-    let mut frame = SuperChunk::create_sparse_in_dir(folder.clone(), &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(folder.clone(), None, &options).unwrap();
     frame.append(&mixed(1200, 4, 3)).unwrap();
     frame.set_value_bytes("value", b"behind the chunks").unwrap();
     frame.close().unwrap();

@@ -39,7 +39,7 @@ fn is_frame(vector: &Vector) -> bool {
 
 fn open(vector: &Vector) -> SuperChunk {
     let offset = vector.integer(&["offset"]).unwrap_or(0).try_into().unwrap();
-    let opened = OpenOptions::new().with_offset(offset).open(&vector.path);
+    let opened = SuperChunk::open_with(&vector.path, &OpenOptions::new().with_offset(offset));
     opened.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -215,7 +215,7 @@ fn a_sparse_frame_is_the_same_in_any_folder() {
         }
         members.sort();
         assert_eq!(members, texts(&vector, &["members"]));
-        let copy = OpenOptions::new().open_in_dir(Arc::new(folder), None).unwrap();
+        let copy = SuperChunk::open_in_dir(Arc::new(folder), None, &OpenOptions::new()).unwrap();
         assert!(decoded(&copy) == decoded(&frame));
         assert_eq!(copy.chunk_count(), 5);
         // The chunks are those that the index names, in its order; the last is a run.
@@ -361,7 +361,9 @@ fn members(vector: &Vector) -> BTreeMap<String, SuperChunk> {
     }
     let places = stored_members(&vector.bytes());
     assert_eq!(places.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), stated);
-    let open = |offset| OpenOptions::new().with_offset(offset).open(&vector.path).unwrap();
+    let open = |offset| {
+        SuperChunk::open_with(&vector.path, &OpenOptions::new().with_offset(offset)).unwrap()
+    };
     places.into_iter().map(|(name, offset)| (name, open(offset))).collect()
 }
 

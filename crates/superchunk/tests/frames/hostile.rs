@@ -205,13 +205,16 @@ fn every_hostile_frame_meets_its_fate_within_bounds() {
         };
         // Thousands of errors may be held at once, and each names the file.
         let enough = ENOUGH + 4 * 4096 * vector.path.as_os_str().len();
-        let ((), peak) = peak_of(|| check(name, options().open(&vector.path), fate));
+        let ((), peak) =
+            peak_of(|| check(name, SuperChunk::open_with(&vector.path, &options()), fate));
         assert!(peak < enough, "{name}: {peak}");
         if vector.path.is_dir() {
             continue;
         }
         let bytes = vector.bytes();
-        let ((), peak) = peak_of(|| check(name, options().read(Arc::new(Bytes::new(bytes))), fate));
+        let ((), peak) = peak_of(|| {
+            check(name, SuperChunk::open_store(Arc::new(Bytes::new(bytes)), &options()), fate)
+        });
         assert!(peak < ENOUGH, "{name}: {peak}");
     }
 }
@@ -219,7 +222,7 @@ fn every_hostile_frame_meets_its_fate_within_bounds() {
 #[test]
 fn four_tebibytes_of_zeros_are_read_where_wanted() {
     for vector in hostile().iter().filter(|vector| vector.name().starts_with("f48_")) {
-        let frame = options().open(&vector.path).unwrap();
+        let frame = SuperChunk::open_with(&vector.path, &options()).unwrap();
         assert_eq!(frame.len(), 1 << 42);
         for start in [0, (1 << 30) - 50, (1 << 41) + 12_345, (1 << 42) - 100] {
             let mut part = [1; 100];
@@ -261,7 +264,7 @@ impl Copy {
     /// The second chunk gives this error, or its bytes; all others theirs.
     fn check(&self, kind: Option<ErrorKind>) {
         let ((), peak) = peak_of(|| {
-            let frame = options().open(&self.path).unwrap();
+            let frame = SuperChunk::open_with(&self.path, &options()).unwrap();
             for (number, chunk) in frame.chunks().enumerate() {
                 match (chunk, kind) {
                     (Err(error), Some(kind)) if number == 1 => {
@@ -323,17 +326,23 @@ fn a_pipe_in_place_of_a_chunk_does_not_block() {
     // Nor does one in place of the index, or of a whole frame.
     let index = copy.path.join("chunks.b2frame");
     fs::rename(copy.file(), &index).unwrap();
-    assert!(options().open(&copy.path).is_err());
-    assert_eq!(options().open(&index).unwrap_err().kind(), ErrorKind::InvalidArgument);
-    assert_eq!(options().edit(&index).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert!(SuperChunk::open_with(&copy.path, &options()).is_err());
+    assert_eq!(
+        SuperChunk::open_with(&index, &options()).unwrap_err().kind(),
+        ErrorKind::InvalidArgument
+    );
+    assert_eq!(
+        SuperChunk::edit_with(&index, &options()).unwrap_err().kind(),
+        ErrorKind::InvalidArgument
+    );
 }
 
 #[test]
 fn a_folder_without_an_index_is_no_frame() {
     let copy = Copy::new("s06");
     fs::remove_file(copy.path.join("chunks.b2frame")).unwrap();
-    assert_eq!(options().open(&copy.path).unwrap_err().kind(), NotFound);
-    assert_eq!(options().edit(&copy.path).unwrap_err().kind(), NotFound);
+    assert_eq!(SuperChunk::open_with(&copy.path, &options()).unwrap_err().kind(), NotFound);
+    assert_eq!(SuperChunk::edit_with(&copy.path, &options()).unwrap_err().kind(), NotFound);
 }
 
 #[test]
@@ -354,7 +363,7 @@ fn sparse_index(values: &[(&str, &[u8])], shared: bool) -> Vec<u8> {
     let folder = MemoryFolder::new();
     let frame = FrameOptions::new(CompressOptions::new(4)).with_checksums(false);
     let folder: Arc<dyn Dir> = Arc::new(folder);
-    SuperChunk::create_sparse_in_dir(folder.clone(), &frame).unwrap().close().unwrap();
+    SuperChunk::create_in_dir(folder.clone(), None, &frame).unwrap().close().unwrap();
     let index = folder.open("chunks.b2frame").unwrap();
     let mut bytes = vec![0; usize::try_from(index.len().unwrap()).unwrap()];
     index.read_exact_at(0, &mut bytes).unwrap();
@@ -391,7 +400,7 @@ fn sparse_index(values: &[(&str, &[u8])], shared: bool) -> Vec<u8> {
 fn open_index(index: &[u8]) -> Result<SuperChunk, Error> {
     let folder = MemoryFolder::new();
     folder.create("chunks.b2frame").unwrap().write_at(0, index).unwrap();
-    options().open_in_dir(Arc::new(folder), None)
+    SuperChunk::open_in_dir(Arc::new(folder), None, &options())
 }
 
 #[test]
@@ -438,12 +447,13 @@ fn a_chunk_inside_of_another_is_never_overwritten() {
     bytes[offsets + 8..offsets + 16].copy_from_slice(&132u64.to_le_bytes());
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     folder.create("x").unwrap().write_at(0, &bytes).unwrap();
-    let mut frame = OpenOptions::new().edit_in_dir(folder.clone(), Some("x")).unwrap();
+    let mut frame =
+        SuperChunk::edit_in_dir(folder.clone(), Some("x"), &OpenOptions::new()).unwrap();
     assert_eq!(frame.read_chunk(1).unwrap(), [9; 500]);
     // The two chunks seem to end in the middle of the first, with room for a third behind.
     frame.append(&[5; 300]).unwrap();
     frame.close().unwrap();
-    let frame = OpenOptions::new().open_in_dir(folder, Some("x")).unwrap();
+    let frame = SuperChunk::open_in_dir(folder, Some("x"), &OpenOptions::new()).unwrap();
     assert_eq!(frame.len(), 1800);
     assert!(frame.read_chunk(0).unwrap() == outer);
     let rest = frame.to_vec().unwrap();

@@ -189,14 +189,15 @@ fn check_flips(
 #[test]
 fn a_flipped_bit_of_what_is_sealed_is_corruption_and_of_what_is_loose_is_not() {
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let mut frame = SuperChunk::create_in_dir(folder.clone(), "frame", &options()).unwrap();
+    let mut frame = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options()).unwrap();
     frame.append(&mixed(20_000, 4, 8)).unwrap();
     frame.set_value_bytes("value", b"behind the chunks").unwrap();
     frame.close().unwrap();
     let bytes = file_of(&folder, "frame");
     let index = header_len(&bytes) + big(&bytes, 39);
     assert_eq!(&bytes[index - 16..index - 12], b"B2XS");
-    let open = |bytes: Vec<u8>| OpenOptions::new().read(Arc::new(Bytes::new(bytes)));
+    let open =
+        |bytes: Vec<u8>| SuperChunk::open_store(Arc::new(Bytes::new(bytes)), &OpenOptions::new());
     assert!(check_flips(&bytes, index, open) > 8 * 250);
     // Damage of the seal alone is without meaning, and no excuse for damage elsewhere.
     let mut damaged = bytes.clone();
@@ -206,7 +207,7 @@ fn a_flipped_bit_of_what_is_sealed_is_corruption_and_of_what_is_loose_is_not() {
     assert_eq!(open(damaged).unwrap_err().kind(), ErrorKind::Corrupt);
 
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let mut frame = SuperChunk::create_sparse_in_dir(folder.clone(), &options()).unwrap();
+    let mut frame = SuperChunk::create_in_dir(folder.clone(), None, &options()).unwrap();
     frame.append(&mixed(20_000, 4, 8)).unwrap();
     frame.set_value_bytes("value", b"behind the chunks").unwrap();
     frame.close().unwrap();
@@ -214,7 +215,7 @@ fn a_flipped_bit_of_what_is_sealed_is_corruption_and_of_what_is_loose_is_not() {
     let open = |bytes: Vec<u8>| {
         let _ = folder.remove("chunks.b2frame");
         folder.create("chunks.b2frame").unwrap().write_at(0, &bytes).unwrap();
-        OpenOptions::new().open_in_dir(folder.clone(), None)
+        SuperChunk::open_in_dir(folder.clone(), None, &OpenOptions::new())
     };
     assert_eq!(open(bytes.clone()).unwrap().integrity(), Integrity::Sealed);
     assert!(check_flips(&bytes, header_len(&bytes), open) > 8 * 350);
@@ -227,10 +228,12 @@ fn an_empty_frame_has_no_seal_and_its_metalayers_decide() {
         (FrameOptions::new(CompressOptions::new(4)).with_chunk_size(4000), None),
     ] {
         let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-        let frame = SuperChunk::create_in_dir(folder.clone(), "frame", &options).unwrap();
+        let frame = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options).unwrap();
         frame.close().unwrap();
         let bytes = file_of(&folder, "frame");
-        let open = |bytes: Vec<u8>| OpenOptions::new().read(Arc::new(Bytes::new(bytes)));
+        let open = |bytes: Vec<u8>| {
+            SuperChunk::open_store(Arc::new(Bytes::new(bytes)), &OpenOptions::new())
+        };
         assert_eq!(open(bytes.clone()).unwrap().integrity(), Integrity::Sealed);
         let mut damaged = bytes;
         damaged[56] ^= 1;
@@ -245,7 +248,7 @@ fn sample_43_with_checksums_has_the_bytes_of_the_document() {
     let plain = SuperChunk::from_bytes(sample.bytes()).unwrap();
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let options = plain.frame_options();
-    let mut sealed = SuperChunk::create_in_dir(folder.clone(), "frame", &options).unwrap();
+    let mut sealed = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options).unwrap();
     // As they are, so that no compressor decides what the document says.
     sealed.append_chunk(&plain.compressed_chunk(0).unwrap()).unwrap();
     sealed.append_chunk(&plain.compressed_chunk(1).unwrap()).unwrap();

@@ -112,7 +112,7 @@ impl Dir for Counting {
 fn frame(dir: &Arc<Counting>, chunks: usize, chunk_size: usize) -> Vec<u8> {
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(chunk_size);
     let data = mixed(chunks * chunk_size, 4, 1);
-    let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options).unwrap();
     frame.append(&data).unwrap();
     frame.close().unwrap();
     data
@@ -124,7 +124,8 @@ fn opening_takes_at_most_three_reads_and_an_item_two() {
         let dir: Arc<Counting> = Arc::default();
         let data = frame(&dir, chunks, chunk_size);
         Counts::take(&dir.counts.reads);
-        let frame = OpenOptions::new().open_in_dir(dir.clone(), Some("frame")).unwrap();
+        let frame =
+            SuperChunk::open_in_dir(dir.clone(), Some("frame"), &OpenOptions::new()).unwrap();
         let reads = Counts::take(&dir.counts.reads);
         assert!(reads <= 3, "{reads} reads to open {chunks} chunks");
         Counts::take(&dir.counts.read);
@@ -158,10 +159,12 @@ fn of_planes_that_are_near_only_what_items_need_is_read() {
         let mut taken = Vec::new();
         for near in [false, true] {
             let dir = Arc::new(Counting { near, ..Counting::default() });
-            let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+            let mut frame =
+                SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options).unwrap();
             frame.append(&data).unwrap();
             frame.close().unwrap();
-            let frame = OpenOptions::new().open_in_dir(dir.clone(), Some("frame")).unwrap();
+            let frame =
+                SuperChunk::open_in_dir(dir.clone(), Some("frame"), &OpenOptions::new()).unwrap();
             Counts::take(&dir.counts.read);
             for (start, count) in [(0, 1), (131_071, 1), (131_072, 3), (700_000, 2), (131_000, 200)]
             {
@@ -185,7 +188,7 @@ fn damaged_lengths_of_planes_are_told_wherever_they_are_read_from() {
     let options = FrameOptions::new(CompressOptions::new(8).with_block_size(1 << 20));
     let data = noisy_numbers(1 << 17);
     let dir = Arc::new(Counting { near: true, ..Counting::default() });
-    let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options).unwrap();
     frame.append(&data).unwrap();
     frame.close().unwrap();
     let file = dir.edit("frame").unwrap();
@@ -197,7 +200,8 @@ fn damaged_lengths_of_planes_are_told_wherever_they_are_read_from() {
     let at = bytes.windows(head.len()).position(|window| window == head).unwrap() as u64;
     for csize in [i32::MAX, i32::MIN, -1, -300, 1, (1 << 17) - 1, (1 << 17) + 1, 1 << 19] {
         file.write_at(at, &csize.to_le_bytes()).unwrap();
-        let frame = OpenOptions::new().open_in_dir(dir.clone(), Some("frame")).unwrap();
+        let frame =
+            SuperChunk::open_in_dir(dir.clone(), Some("frame"), &OpenOptions::new()).unwrap();
         let error = frame.read_items(70_000..70_001, &mut [0; 8]).unwrap_err();
         let expected = [ErrorKind::Corrupt, ErrorKind::Truncated];
         assert!(expected.contains(&error.kind()), "{csize}: {error}");
@@ -209,7 +213,7 @@ fn ten_thousand_small_appends_and_one_commit_write_the_data_once() {
     let dir: Arc<Counting> = Arc::default();
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(40_000);
     let data = mixed(10_000 * 100, 4, 2);
-    let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options).unwrap();
     for piece in data.chunks(100) {
         frame.append(piece).unwrap();
     }
@@ -225,14 +229,15 @@ fn a_commit_after_each_of_a_thousand_appends_leaves_bounded_dead_space() {
     let dir: Arc<Counting> = Arc::default();
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(4000);
     let data = mixed(1000 * 4000, 4, 3);
-    let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options).unwrap();
     for piece in data.chunks(4000) {
         frame.append(piece).unwrap();
         frame.commit().unwrap();
     }
     frame.close().unwrap();
     let dead = |dir: &Arc<Counting>| {
-        let frame = OpenOptions::new().edit_in_dir(dir.clone(), Some("frame")).unwrap();
+        let frame =
+            SuperChunk::edit_in_dir(dir.clone(), Some("frame"), &OpenOptions::new()).unwrap();
         assert_eq!(frame.to_vec().unwrap(), data);
         let before = frame.stored_len().unwrap();
         let compact = frame.to_bytes().unwrap().len() as u64;
@@ -240,7 +245,8 @@ fn a_commit_after_each_of_a_thousand_appends_leaves_bounded_dead_space() {
     };
     let (wasted, compact) = dead(&dir);
     assert!(wasted < compact / 10, "{wasted} bytes of {compact} are dead");
-    let mut frame = OpenOptions::new().edit_in_dir(dir.clone(), Some("frame")).unwrap();
+    let mut frame =
+        SuperChunk::edit_in_dir(dir.clone(), Some("frame"), &OpenOptions::new()).unwrap();
     frame.compact().unwrap();
     drop(frame);
     assert_eq!(dead(&dir).0, 0);
@@ -251,17 +257,18 @@ fn sessions_that_append_a_little_each_reuse_the_space() {
     let dir: Arc<Counting> = Arc::default();
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(400);
     let mut data = mixed(3000 * 400, 4, 4);
-    let mut frame = SuperChunk::create_in_dir(dir.clone(), "frame", &options).unwrap();
+    let mut frame = SuperChunk::create_in_dir(dir.clone(), Some("frame"), &options).unwrap();
     frame.append(&data).unwrap();
     frame.close().unwrap();
     for seed in 0..50 {
         let more = mixed(400, 4, seed);
-        let mut frame = OpenOptions::new().edit_in_dir(dir.clone(), Some("frame")).unwrap();
+        let mut frame =
+            SuperChunk::edit_in_dir(dir.clone(), Some("frame"), &OpenOptions::new()).unwrap();
         frame.append(&more).unwrap();
         frame.close().unwrap();
         data.extend(more);
     }
-    let frame = OpenOptions::new().open_in_dir(dir.clone(), Some("frame")).unwrap();
+    let frame = SuperChunk::open_in_dir(dir.clone(), Some("frame"), &OpenOptions::new()).unwrap();
     assert_eq!(frame.to_vec().unwrap(), data);
     let (len, compact) = (frame.stored_len().unwrap(), frame.to_bytes().unwrap().len() as u64);
     assert!(len < compact + compact / 10, "{len} bytes where {compact} would do");

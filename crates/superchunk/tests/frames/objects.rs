@@ -187,7 +187,9 @@ fn one_object_decodes_one_block_and_its_neighbours_none() {
     store.close().unwrap();
 
     let open = OpenOptions::new().with_registry(registry);
-    let store = Objects::from_superchunk(open.open_in_dir(folder, Some("store")).unwrap()).unwrap();
+    let store =
+        Objects::from_superchunk(SuperChunk::open_in_dir(folder, Some("store"), &open).unwrap())
+            .unwrap();
     let each = store.items_per_block().unwrap();
     assert!((100..10_000).contains(&each), "{each}");
     assert_eq!(codec.blocks.load(Ordering::Relaxed), 0, "opening decodes nothing");

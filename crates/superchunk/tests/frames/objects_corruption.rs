@@ -65,7 +65,7 @@ fn no_damaged_byte_panics_or_takes_more_than_the_limits() {
     {
         let bytes = small_store(lengths, packing);
         let open = |bytes: Vec<u8>| -> Result<Objects> {
-            Objects::from_superchunk(options.read(Arc::new(Bytes::new(bytes)))?)
+            Objects::open_store(Arc::new(Bytes::new(bytes)), &options)
         };
         let store = open(bytes.clone()).unwrap();
         let chunks = store.superchunk().chunk_count();

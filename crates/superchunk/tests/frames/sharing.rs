@@ -44,8 +44,8 @@ fn handles_with_the_lock_file_take_turns_and_see_each_other() {
         let open = OpenOptions::new().with_locking(Locking::SidecarNoWait);
         // A change lasts until its commit.
         one.commit().unwrap();
-        let reader = open.open(&path).unwrap();
-        let mut other = open.edit(&path).unwrap();
+        let reader = SuperChunk::open_with(&path, &open).unwrap();
+        let mut other = SuperChunk::edit_with(&path, &open).unwrap();
         other.append(&[2; 6000]).unwrap();
         assert_eq!(one.append(&[9; 10]).unwrap_err().kind(), ErrorKind::Locked);
         other.commit().unwrap();
@@ -58,7 +58,7 @@ fn handles_with_the_lock_file_take_turns_and_see_each_other() {
         assert_eq!(other.to_vec().unwrap_err().kind(), ErrorKind::Changed);
         assert!(other.refresh().unwrap());
         assert_eq!(other.to_vec().unwrap(), expected);
-        assert_eq!(open.open(&path).unwrap().to_vec().unwrap(), expected);
+        assert_eq!(SuperChunk::open_with(&path, &open).unwrap().to_vec().unwrap(), expected);
     }
 }
 
@@ -77,17 +77,21 @@ fn a_handle_that_ends_leaves_what_others_have_written_since() {
                 one.commit().unwrap();
             }
             let open = OpenOptions::new().with_locking(Locking::SidecarNoWait);
-            let mut other = open.edit(&path).unwrap();
+            let mut other = SuperChunk::edit_with(&path, &open).unwrap();
             other.append(&mixed(8000, 4, 2)).unwrap();
             other.close().unwrap();
-            let expected = open.open(&path).unwrap().to_vec().unwrap();
+            let expected = SuperChunk::open_with(&path, &open).unwrap().to_vec().unwrap();
             assert_eq!(expected.len(), 8000 * (commits + 1));
             if closes {
                 one.close().unwrap();
             } else {
                 drop(one);
             }
-            assert_eq!(open.open(&path).unwrap().to_vec().unwrap(), expected, "{commits} {closes}");
+            assert_eq!(
+                SuperChunk::open_with(&path, &open).unwrap().to_vec().unwrap(),
+                expected,
+                "{commits} {closes}"
+            );
         }
     }
 }
@@ -106,7 +110,7 @@ fn a_reader_that_follows_sees_old_or_new_and_never_less() {
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    let mut reader = follow.open(&path).unwrap();
+                    let mut reader = SuperChunk::open_with(&path, &follow).unwrap();
                     let mut seen = 0;
                     loop {
                         let last = done.load(Ordering::Acquire);
@@ -163,8 +167,10 @@ fn many_threads_read_one_handle() {
 #[test]
 fn a_failed_write_leaves_the_committed_state() {
     let disk = Disk::new();
-    let open = || OpenOptions::new().open_in_dir(disk.root(), Some("full.b2frame")).unwrap();
-    let mut writer = SuperChunk::create_in_dir(disk.root(), "full.b2frame", &options()).unwrap();
+    let open =
+        || SuperChunk::open_in_dir(disk.root(), Some("full.b2frame"), &OpenOptions::new()).unwrap();
+    let mut writer =
+        SuperChunk::create_in_dir(disk.root(), Some("full.b2frame"), &options()).unwrap();
     writer.append(&[1; 50_000]).unwrap();
     writer.commit().unwrap();
     writer.append(&mixed(50_000, 4, 4)).unwrap();

@@ -176,7 +176,10 @@ fn the_limit_counts_entries_as_they_are_kept() {
     let frame = with_width(&frame.to_bytes().unwrap(), 0);
     let open = |max_metadata| {
         let limits = Limits::default().with_max_metadata(max_metadata);
-        OpenOptions::new().with_limits(limits).read(Arc::new(Bytes::new(frame.clone())))
+        SuperChunk::open_store(
+            Arc::new(Bytes::new(frame.clone())),
+            &OpenOptions::new().with_limits(limits),
+        )
     };
     // 1000 entries of 4 bytes, which become entries of 8.
     assert_eq!(open(7999).unwrap_err().kind(), ErrorKind::LimitExceeded);

@@ -471,7 +471,7 @@ fn lock_file_is_honoured(path: &Path, kind: Kind) {
     assert!(peer.holds_lock(&held, Duration::from_secs(20)).unwrap());
     assert_eq!(frame.append(&[2; 400]).unwrap_err().kind(), ErrorKind::Locked);
     let reader = OpenOptions::new().with_locking(Locking::SidecarNoWait);
-    assert_eq!(reader.open(path).unwrap_err().kind(), ErrorKind::Locked);
+    assert_eq!(SuperChunk::open_with(path, &reader).unwrap_err().kind(), ErrorKind::Locked);
     peer.release_lock(held).unwrap();
     frame.append(&[2; 400]).unwrap();
     // A change of ours keeps the peer waiting until it is committed.

@@ -241,23 +241,23 @@ fn ranges_of_chunks_can_be_worked_on_apart() {
 fn several_writers_overwrite_rows_of_their_own() {
     let scratch = Scratch::new();
     let path = scratch.path("t");
-    let options = TableOptions::new()
+    let columns = TableOptions::new()
         .with_column("a", small())
         .with_column("b", ArrayOptions::of::<i32>().with_chunk_len(4));
-    let mut table = Table::create(&path, &options).unwrap();
+    let mut table = Table::create(&path, &columns).unwrap();
     table.append(&[("a", &numbers(0..95)), ("b", &numbers(0..95))]).unwrap();
     let shards = table.shards(4);
     assert_eq!(shards.len(), 4);
-    assert_eq!(kind(Table::edit_rows(&path, 0..20)), ErrorKind::Locked);
+    assert_eq!(kind(Table::edit_rows(&path, 0..20, &options())), ErrorKind::Locked);
     table.close().unwrap();
-    assert_eq!(kind(Table::edit_rows(&path, 0..10)), ErrorKind::InvalidArgument);
-    assert_eq!(kind(Table::edit_rows(&path, 20..96)), ErrorKind::InvalidArgument);
+    assert_eq!(kind(Table::edit_rows(&path, 0..10, &options())), ErrorKind::InvalidArgument);
+    assert_eq!(kind(Table::edit_rows(&path, 20..96, &options())), ErrorKind::InvalidArgument);
     let everyone_is_in = std::sync::Barrier::new(shards.len());
     std::thread::scope(|scope| {
         for shard in &shards {
             let (path, barrier) = (&path, &everyone_is_in);
             scope.spawn(move || {
-                let mut table = Table::edit_rows(path, shard.clone()).unwrap();
+                let mut table = Table::edit_rows(path, shard.clone(), &options()).unwrap();
                 barrier.wait();
                 assert_eq!(kind(Table::edit(path)), ErrorKind::Locked);
                 let range = i32::try_from(shard.start).unwrap()..i32::try_from(shard.end).unwrap();
@@ -279,7 +279,7 @@ fn several_writers_overwrite_rows_of_their_own() {
     assert_eq!(table.array("b").unwrap().read::<i32>(0..95).unwrap(), expected);
     assert_eq!(fs::read_dir(path.join("b/data")).unwrap().count(), 24);
     drop(table);
-    let mut array = Array::edit_rows(path.join("a"), 90..95).unwrap();
+    let mut array = Array::edit_rows(path.join("a"), 90..95, &options()).unwrap();
     array.write_items(94, &[7]).unwrap();
     assert_eq!(kind(array.append_items(&[8])), ErrorKind::InvalidArgument);
     array.close().unwrap();
@@ -296,7 +296,7 @@ fn lengths_are_recovered_on_request() {
     let sizes = path.join("meta/sizes");
     fs::write(&sizes, "{\"shape\": [0], \"nbytes\": 0, \"cbytes\": 0}\n").unwrap();
     assert_eq!(Array::open(&path).unwrap().len(), 0);
-    let recovered = Array::recover(&path).unwrap();
+    let recovered = Array::recover(&path, &options()).unwrap();
     assert_eq!(recovered.to_vec().unwrap(), numbers(0..25));
     drop(recovered);
     assert_eq!(Array::open(&path).unwrap().len(), 25);
@@ -310,7 +310,7 @@ fn lengths_are_recovered_on_request() {
     let error = Table::open(&path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.to_string().contains("Table::recover"), "{error}");
-    let table = Table::recover(&path).unwrap();
+    let table = Table::recover(&path, &options()).unwrap();
     assert_eq!(table.array("a").unwrap().to_vec().unwrap(), numbers(0..17));
     assert_eq!(table.array("b").unwrap().to_vec().unwrap(), numbers(0..17));
 }

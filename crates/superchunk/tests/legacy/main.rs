@@ -8,6 +8,7 @@ mod blsk;
 mod blsk_corruption;
 mod blsk_filters;
 mod blsk_golden;
+mod door;
 mod json;
 mod packs;
 mod packs_corruption;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use superchunk::bloscpack::{
-    Checksum, MetadataOptions, Order, Pack, PackArray, PackOptions, PackReader, PackStream,
+    Checksum, MetadataOptions, Order, Pack, PackArray, PackOptions, PackStream,
 };
 use superchunk::store::{Bytes, Dir, MemoryFolder, ReadAt};
-use superchunk::{Codec, CompressOptions, DType, ErrorKind, Filter, Json, Result};
+use superchunk::{Codec, CompressOptions, DType, ErrorKind, Filter, Json, OpenOptions, Result};
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::vectors::family;
@@ -23,11 +23,11 @@ fn options() -> PackOptions {
 }
 
 fn reopened(folder: &MemoryFolder) -> Pack {
-    PackReader::new().open_in_dir(folder, NAME).unwrap()
+    Pack::open_in_dir(Arc::new(folder.clone()), NAME, &OpenOptions::new()).unwrap()
 }
 
 fn edited(folder: &MemoryFolder) -> Pack {
-    PackReader::new().edit_in_dir(Arc::new(folder.clone()), NAME).unwrap()
+    Pack::edit_in_dir(Arc::new(folder.clone()), NAME, &OpenOptions::new()).unwrap()
 }
 
 fn created(folder: &MemoryFolder, options: &PackOptions, bytes: &[u8]) {
@@ -53,8 +53,8 @@ fn any_range_of_bytes_and_items_is_read() {
         let file = options().with_checksum(checksum).pack(&bytes).unwrap();
         let store = Arc::new(Bytes::new(file));
         for unchecked in [false, true] {
-            let reader = PackReader::new().with_unchecked_digests(unchecked);
-            let pack = reader.read(store.clone()).unwrap();
+            let options = OpenOptions::new().with_unchecked_digests(unchecked);
+            let pack = Pack::open_store(store.clone(), &options).unwrap();
             let data = pack.data().unwrap();
             assert_eq!((data.item_size(), data.item_count()), (4, 2625));
             for _ in 0..200 {
@@ -79,7 +79,7 @@ fn a_read_compares_the_digest_of_its_chunk_unless_told_not_to() {
         let end = file.len();
         file[end - 1] ^= 1;
         let store = Arc::new(Bytes::new(file));
-        let pack = PackReader::new().read(store.clone()).unwrap();
+        let pack = Pack::open_store(store.clone(), &OpenOptions::new()).unwrap();
         let data = pack.data().unwrap();
         data.read_bytes(0..3000, &mut [0; 3000]).unwrap();
         let error = data.read_bytes(3500..3501, &mut [0]).unwrap_err();
@@ -87,7 +87,8 @@ fn a_read_compares_the_digest_of_its_chunk_unless_told_not_to() {
         assert!(error.message().contains(checksum.name()), "{error}");
         let report = data.verify().unwrap();
         assert_eq!((report.checked, report.damaged.len()), (3, 1));
-        let unchecked = PackReader::new().with_unchecked_digests(true).read(store).unwrap();
+        let unchecked =
+            Pack::open_store(store, &OpenOptions::new().with_unchecked_digests(true)).unwrap();
         assert!(unchecked.data().unwrap().to_vec().unwrap() == bytes);
     }
 }
@@ -356,7 +357,7 @@ fn one_object_is_read_without_the_others() {
     let file = PackOptions::objects("varbinary").pack_objects(&objects).unwrap();
     let whole = file.len() as u64;
     let store = Arc::new(Counted(file, AtomicU64::new(0)));
-    let pack = PackReader::new().read(store.clone()).unwrap();
+    let pack = Pack::open_store(store.clone(), &OpenOptions::new()).unwrap();
     assert_eq!(pack.object_count(), 300);
     let opened = store.1.swap(0, Ordering::Relaxed);
     assert!(opened < 16_000, "{opened} bytes to open, of {whole}");
@@ -436,7 +437,7 @@ fn a_copy_keeps_arrays_and_objects() {
     let copy = first.copy_to_dir(folder.clone(), "array", &other).unwrap();
     assert_eq!((copy.array(), copy.header().checksum), (Some(&array), Checksum::Md5));
     copy.close().unwrap();
-    let copy = PackReader::new().open_in_dir(folder.as_ref(), "array").unwrap();
+    let copy = Pack::open_in_dir(folder.clone(), "array", &OpenOptions::new()).unwrap();
     assert_eq!(copy.array(), Some(&array));
     assert!(copy.data().unwrap().to_vec().unwrap() == bytes);
     let words = PackOptions::objects("varchar").pack_objects(["", "a", "bc"]).unwrap();
@@ -451,7 +452,7 @@ fn two_writers_keep_out_of_each_others_way() {
     let folder = MemoryFolder::new();
     created(&folder, &options(), &[1; 2000]);
     let first = edited(&folder);
-    let second = PackReader::new().edit_in_dir(Arc::new(folder.clone()), NAME);
+    let second = Pack::edit_in_dir(Arc::new(folder.clone()), NAME, &OpenOptions::new());
     assert_eq!(second.unwrap_err().kind(), ErrorKind::Locked);
     drop(first);
     let mut read_only = reopened(&folder);

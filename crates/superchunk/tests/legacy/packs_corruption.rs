@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions, PackReader};
+use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions};
 use superchunk::store::{Bytes, ReadAt};
-use superchunk::{CompressOptions, DType, Limits, Result};
+use superchunk::{CompressOptions, DType, Limits, OpenOptions, Result};
 use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
 use superchunk_testkit::samples::mixed;
@@ -50,7 +50,8 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 /// Reads everything that can be read.
 fn read(store: Arc<dyn ReadAt>, lenient: bool) -> Result<Vec<u8>> {
     let limits = Limits::default().with_max_decoded(LIMIT).with_max_metadata(LIMIT);
-    let pack: Pack = PackReader::new().with_limits(limits).with_lenient(lenient).read(store)?;
+    let pack: Pack =
+        Pack::open_store(store, &OpenOptions::new().with_limits(limits).with_lenient(lenient))?;
     for object in pack.objects() {
         object?;
     }

@@ -9,9 +9,9 @@
 
 use std::sync::Arc;
 
-use superchunk::ErrorKind;
-use superchunk::bloscpack::{Checksum, Pack, PackOptions, PackReader};
+use superchunk::bloscpack::{Checksum, Pack, PackOptions};
 use superchunk::store::{Dir, MemoryFolder};
+use superchunk::{ErrorKind, OpenOptions};
 use superchunk_testkit::naive::varlen;
 use superchunk_testkit::rng::Rng;
 
@@ -35,11 +35,11 @@ fn folder_with(lens: &[usize], reserve: u32, slots: u64) -> Arc<MemoryFolder> {
 }
 
 fn edit(folder: &Arc<MemoryFolder>) -> Pack {
-    PackReader::new().edit_in_dir(folder.clone(), NAME).unwrap()
+    Pack::edit_in_dir(folder.clone(), NAME, &OpenOptions::new()).unwrap()
 }
 
-fn open(folder: &MemoryFolder) -> Pack {
-    PackReader::new().open_in_dir(folder, NAME).unwrap()
+fn open(folder: &Arc<MemoryFolder>) -> Pack {
+    Pack::open_in_dir(folder.clone(), NAME, &OpenOptions::new()).unwrap()
 }
 
 fn file_of(folder: &MemoryFolder) -> Vec<u8> {
@@ -276,10 +276,8 @@ fn any_replacements_leave_what_a_list_says_and_old_readers_undisturbed() {
             dead_seen = dead_seen.max(space.1);
             if rng.below(4) == 0 {
                 pack.close().unwrap();
-                pack = PackReader::new()
-                    .with_reserve(reserve)
-                    .edit_in_dir(folder.clone(), NAME)
-                    .unwrap();
+                let options = OpenOptions::new().with_reserve(reserve);
+                pack = Pack::edit_in_dir(folder.clone(), NAME, &options).unwrap();
             }
         }
         for (reader, list) in &readers {

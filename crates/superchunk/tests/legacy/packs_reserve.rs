@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use superchunk::ErrorKind;
-use superchunk::bloscpack::{Pack, PackOptions, PackReader, PackStream};
+use superchunk::bloscpack::{Pack, PackOptions, PackStream};
 use superchunk::store::{Dir, MemoryFolder};
+use superchunk::{ErrorKind, OpenOptions};
 use superchunk_testkit::samples::mixed;
 
 const NAME: &str = "a.blp";
@@ -43,11 +43,11 @@ fn folder_with(file: &[u8]) -> Arc<MemoryFolder> {
 }
 
 fn edit(folder: &Arc<MemoryFolder>) -> Pack {
-    PackReader::new().edit_in_dir(folder.clone(), NAME).unwrap()
+    Pack::edit_in_dir(folder.clone(), NAME, &OpenOptions::new()).unwrap()
 }
 
 fn read(folder: &MemoryFolder) -> Vec<Vec<u8>> {
-    let pack = PackReader::new().open_in_dir(folder, NAME).unwrap();
+    let pack = Pack::open_in_dir(Arc::new(folder.clone()), NAME, &OpenOptions::new()).unwrap();
     pack.objects().collect::<Result<_, _>>().unwrap()
 }
 

@@ -109,7 +109,7 @@ fn read_until_the_end(
         Mode::Locked => OpenOptions::new().with_locking(Locking::Sidecar),
         Mode::Following => OpenOptions::new().with_following(true),
     };
-    let mut reader = open.open(path)?;
+    let mut reader = SuperChunk::open_with(path, &open)?;
     let mut seen = 0;
     while seen < rows.len() {
         reader.refresh()?;
@@ -298,7 +298,9 @@ fn sixteen_threads_read_one_handle_at_random() {
         let mut frame = create(&path, &options(kind, mode), &rows);
         frame.append(rows.get(ROWS_PER_COMMIT * ROW..).unwrap()).unwrap();
         frame.close().unwrap();
-        let reader = OpenOptions::new().with_executor(Executor::threads(3)).open(&path).unwrap();
+        let reader =
+            SuperChunk::open_with(&path, &OpenOptions::new().with_executor(Executor::threads(3)))
+                .unwrap();
         thread::scope(|scope| {
             for thread in 0..16u64 {
                 let (reader, rows) = (&reader, &rows);

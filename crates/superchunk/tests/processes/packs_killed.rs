@@ -10,9 +10,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions, PackReader};
+use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions};
 use superchunk::store::Folder;
-use superchunk::{CompressOptions, DType, Json, Result};
+use superchunk::{CompressOptions, DType, Json, OpenOptions, Result};
 use superchunk_testkit::crash::{Killer, Moment};
 use superchunk_testkit::fork::{Outcome, in_child};
 use superchunk_testkit::legacy_peer::LegacyPeer;
@@ -113,7 +113,7 @@ fn change_in_child(scene: Scene, folder: &Path, moment: usize) -> Outcome {
     in_child(|| {
         let folder = Arc::new(Folder::open(folder).unwrap());
         let deadly = Killer::new(Moment::Before(moment)).folder(folder);
-        let pack = PackReader::new().edit_in_dir(deadly, NAME);
+        let pack = Pack::edit_in_dir(deadly, NAME, &OpenOptions::new());
         pack.and_then(|mut pack| scene.change(&mut pack)).is_ok()
     })
 }

@@ -7,6 +7,7 @@ use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts, Setup, names, read_attrs, small};
 use crate::bcolz::options::{ColumnOptions, TableOptions};
 use crate::carray::{Attrs, Home, Intent, Rootdirs};
+use crate::detect::{self, Format, explained};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::CompressOptions;
 use crate::schunk::OpenOptions;
@@ -35,7 +36,7 @@ impl Table {
         access: &Access,
     ) -> Result<Self> {
         access.lock(dir.as_ref())?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let mut seen = None;
         loop {
             let home = Home::new(dir.clone(), name.clone(), setup.durable);
@@ -52,7 +53,7 @@ impl Table {
 
     pub(super) fn edited(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
         dir.lock()?;
-        let setup = Setup::of(options);
+        let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
         let (mut listed, intent) = Listed::read(home, dir.as_ref(), &setup)?;
         if let Some(intent) = intent {
@@ -158,7 +159,8 @@ impl Listed {
         }
         let text = home.read(root, Rootdirs::FILE, names(&setup.limits))?.ok_or_else(|| {
             let words = format!("this folder is no ctable: it has no file `{}`", Rootdirs::FILE);
-            Error::not_found(words).within(home.name())
+            let error = Error::not_found(words).within(home.name());
+            explained(error, &[Format::BcolzTable], || detect::dir(root))
         })?;
         let within = |error: Error| error.within(format!("{}/{}", home.name(), Rootdirs::FILE));
         let mut rootdirs = Rootdirs::parse(&text).map_err(within)?;
