@@ -128,7 +128,8 @@ impl Content {
         Ok(())
     }
 
-    /// Adds the content of everything in a folder, in the order of the names.
+    /// Adds the content of everything in a folder, in the order of the names. What a killed command left is
+    /// none of it.
     fn add_folder(&mut self, path: &Path) -> Result<()> {
         let entries = fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
         let mut entries =
@@ -136,6 +137,9 @@ impl Content {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
             for (part, bytes) in Self::of(&entry.path())?.0 {
                 self.add(format!("{name}: {part}"), bytes);
             }

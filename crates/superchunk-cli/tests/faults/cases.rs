@@ -270,7 +270,7 @@ pub(crate) static CONTAINERS: [Container; 20] = [
             "attr set {} note 7",
             "attr rm {} unit",
             "repack {}",
-            "repack {}::price -c zstd",
+            "repack {}::price -c lz4",
             "salvage -f ../in/other.columns -o {}",
             "salvage -f ../in/damaged.columns -o {}",
             "unpack -f --npy ../in/other.bcolz -o {}",
