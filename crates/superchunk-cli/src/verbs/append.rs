@@ -28,7 +28,7 @@ Examples:
   superchunk append log.b2frame today.log more.b2frame     packed or plain
   tail -n 1000 live.log | superchunk append log.b2frame -
   superchunk append names.blp more.txt                     each line is an object
-  superchunk append names.blp other.txt --replace 7        the lines of other.txt instead of object 7, 8 …
+  superchunk append names.blp more.txt --replace 7         lines replace objects 7, 8 …
   superchunk append quotes.bcolz today.csv                 or JSON-lines, by heading
   superchunk append quotes.bcolz today.csv --widen         texts of any length
 A crash, a full disk or Ctrl-C leaves the frame as it was.";
@@ -50,7 +50,7 @@ pub(crate) struct AppendArgs {
     widen: bool,
     #[command(flatten)]
     records: RecordArgs,
-    /// Replace object NUMBER of a Bloscpack file and those after it; append what is left
+    /// Replace objects of a .blp file from this one on; append the rest
     #[arg(long, value_name = "NUMBER")]
     replace: Option<usize>,
     /// Refuse what NAME cannot read: blosc2[=VERSION], blosc, bloscpack or bcolz
