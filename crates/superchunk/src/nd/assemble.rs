@@ -204,7 +204,7 @@ pub(crate) fn pack_one(
     // From the innermost axis outwards.
     let places: Option<Vec<usize>> =
         axes.iter().zip(&geometry.block_grid).rev().map(place_of).collect();
-    // The new items may lie in other blocks alone.
+    // A block that is nothing but padding has no parts.
     let Some(mut places) = places else { return Ok(()) };
     places.reverse();
     let parts: Vec<&BlockPart> = chosen(axes, &places).collect();
