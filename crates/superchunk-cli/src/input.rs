@@ -342,7 +342,7 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
         Ok(Opened::Objects(list)) => Content::Objects(ObjectList::Frame(list)),
         Ok(Opened::Chunk(chunk)) => Content::Chunk(chunk),
         Ok(Opened::Pack(pack)) => packs::content(pack, context)?,
-        Ok(Opened::Npy(file)) => Content::Array(arrays::of_npy(*file, path, context.memory())?),
+        Ok(Opened::Npy(file)) => Content::Array(arrays::of_npy(file, path, context.memory())?),
         Ok(other) => {
             let words = format!("`{}` is {other}", path.display());
             return Err(Failure::said(Exit::Unsupported, words));

@@ -40,7 +40,11 @@ pub(crate) enum Array {
 }
 
 /// The array of a `.npy` file.
-pub(crate) fn of_npy(file: superchunk::NpyFile, path: &Path, memory: Memory) -> Outcome<Array> {
+pub(crate) fn of_npy(
+    file: Box<superchunk::NpyFile>,
+    path: &Path,
+    memory: Memory,
+) -> Outcome<Array> {
     Ok(Array::Npy(NpyFile::new(file, path, memory)?))
 }
 

@@ -20,14 +20,18 @@ pub(crate) struct NpyFile {
 
 enum Items {
     /// In the file, in C order.
-    File(superchunk::NpyFile),
+    File(Box<superchunk::NpyFile>),
     /// In C order, because those of the file are not.
     Memory(Vec<u8>),
 }
 
 impl NpyFile {
     /// The items of a file; those in Fortran order are brought to C order in memory.
-    pub(super) fn new(file: superchunk::NpyFile, path: &Path, memory: Memory) -> Outcome<Self> {
+    pub(super) fn new(
+        file: Box<superchunk::NpyFile>,
+        path: &Path,
+        memory: Memory,
+    ) -> Outcome<Self> {
         let (header, name) = (file.header().clone(), path.display().to_string());
         memory.check(&name, header.dtype.item_size() as u64)?;
         let found = stored_of_path(path).saturating_sub(header.data_offset as u64);

@@ -9,6 +9,7 @@ mod blsk_corruption;
 mod blsk_filters;
 mod blsk_golden;
 mod door;
+mod door_options;
 mod json;
 mod packs;
 mod packs_corruption;
