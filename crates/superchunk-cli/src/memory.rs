@@ -11,8 +11,8 @@ const BUFFERS: u64 = 8;
 /// that the `n`th thread never has a block longer than an `n`th of one: `4 (1 + 1/2 + 1/3 + …)` buffers.
 const BUFFERS_PER_DOUBLING: u64 = 3;
 
-/// The bytes that a thread needs for itself: a stack, and the tables of a codec at a high level.
-const BYTES_PER_THREAD: u64 = 32 << 20;
+/// The least limit for each thread: every one has a stack, and the tables of a codec at a high level, for itself.
+const BYTES_PER_THREAD: u64 = 64 << 20;
 
 /// The bytes that a value of MessagePack or JSON takes in memory, about.
 const VALUE_LEN: u64 = 32;
@@ -92,7 +92,7 @@ mod tests {
         );
         assert!(chunk(64) > 2 << 20);
         assert_eq!(
-            [1, 2, 4, 64].map(|wanted| threads_within(Some(64 << 20), wanted)),
+            [1, 2, 4, 64].map(|wanted| threads_within(Some(128 << 20), wanted)),
             [1, 2, 2, 2]
         );
         assert_eq!(threads_within(Some(1 << 10), 4), 1);

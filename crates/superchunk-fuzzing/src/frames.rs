@@ -14,11 +14,9 @@ const SOME: usize = 20;
 
 /// A contiguous frame, in memory and elsewhere.
 pub(crate) fn frame_open(input: &[u8]) {
-    let remote =
-        bounded(input.len(), || look(SuperChunk::open_store(Remote::of(input), &options())));
-    let here = bounded(input.len(), || {
-        look(SuperChunk::open_store(Arc::new(Bytes::new(input.to_vec())), &options()))
-    });
+    let open = |store| no_bug(look(SuperChunk::open_store(store, &options())));
+    let remote = bounded(input.len(), || open(Remote::of(input)));
+    let here = bounded(input.len(), || open(Arc::new(Bytes::new(input.to_vec()))));
     assert_eq!(remote.is_ok(), here.is_ok(), "{remote:?} {here:?}");
     for (remote, here) in remote.iter().flatten().zip(here.iter().flatten()) {
         match (remote, here) {
@@ -34,10 +32,10 @@ pub(crate) fn frame_open(input: &[u8]) {
 /// The files of a sparse frame.
 pub(crate) fn sframe_dir(input: &[u8]) {
     let folder = Files::SPARSE.folder(input);
-    let _ =
-        bounded(input.len(), || look(SuperChunk::open_in_dir(folder.clone(), None, &options())));
+    let open = || SuperChunk::open_in_dir(folder.clone(), None, &options());
+    let _ = bounded(input.len(), || no_bug(look(open())));
     // A writer that goes on must be as careful.
-    let _ = bounded(2 * input.len(), || -> Result<()> {
+    let _ = no_bug(bounded(2 * input.len(), || -> Result<()> {
         let mut frame = SuperChunk::edit_in_dir(folder.clone(), None, &options())?;
         frame.append(&vec![7; 3 * frame.item_size().min(1000)])?;
         frame.commit()

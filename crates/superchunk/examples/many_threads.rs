@@ -24,7 +24,8 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     counts.close()?;
 
     // Reading takes `&self`: one handle serves any number of threads, without a lock around it.
-    let counts = Arc::new(OpenOptions::new().with_executor(pool).open(&path)?);
+    let options = OpenOptions::new().with_executor(pool);
+    let counts = Arc::new(SuperChunk::open_with(&path, &options)?);
     let readers = (0..READERS).map(|reader| {
         let counts = Arc::clone(&counts);
         let share = ITEMS / READERS;

@@ -15,8 +15,10 @@ use superchunk_testkit::scratch::Scratch;
 
 /// What a command is allowed to take, as it is typed.
 pub(crate) const LIMIT_MEM: &str = "64M";
-/// The address space of a process in KiB, for `ulimit -v`: the limit and 64 MB more.
-const ADDRESS_SPACE: u32 = (64 + 64) << 10;
+/// The same for each thread, in MB.
+const LIMIT_PER_THREAD: usize = 64;
+/// The address space of a process that is more than its limit, in MB.
+const ADDRESS_SPACE_ABOVE: usize = 64;
 /// A process that takes longer hangs. Generous: other tests may run at the same time.
 const SECONDS_UNTIL_HUNG: u32 = 60;
 /// What `timeout` exits with when it has killed a process.
@@ -102,9 +104,11 @@ impl Arena {
 /// enough after two million bytes.
 fn limited(folder: &Path, line: &str, threads: usize) -> io::Result<Output> {
     let program = env!("CARGO_BIN_EXE_superchunk");
+    let limit = threads * LIMIT_PER_THREAD;
+    let address_space = (limit + ADDRESS_SPACE_ABOVE) << 10;
     let script = format!(
-        "ulimit -v {ADDRESS_SPACE}; exec timeout -s KILL {SECONDS_UNTIL_HUNG} {program} \
-         -T {threads} --limit-mem {LIMIT_MEM} {line}"
+        "ulimit -v {address_space}; exec timeout -s KILL {SECONDS_UNTIL_HUNG} {program} \
+         -T {threads} --limit-mem {limit}M {line}"
     );
     run_until_enough(&mut shell(folder, &script))
 }

@@ -10,7 +10,7 @@ use crate::arena::run_all;
 use crate::bombs;
 use crate::verbs::{lines_of_turn, lines_without};
 
-/// The number of threads whose shares must fit into the memory of one.
+/// The number of threads of every second command, which may take as many times the memory of one.
 const MANY_THREADS: usize = 4;
 
 /// The hostile files of all families, each once: further folders may hold the same ones.

@@ -392,9 +392,13 @@ mod tests {
         let (bytes, _) = sample();
         let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
         let committed = || {
-            OpenOptions::new().open_in_dir(Arc::clone(&dir), Some("x")).unwrap().to_vec().unwrap()
+            SuperChunk::open_in_dir(Arc::clone(&dir), Some("x"), &OpenOptions::new())
+                .unwrap()
+                .to_vec()
+                .unwrap()
         };
-        let mut chunks = SuperChunk::create_in_dir(Arc::clone(&dir), "x", &options()).unwrap();
+        let mut chunks =
+            SuperChunk::create_in_dir(Arc::clone(&dir), Some("x"), &options()).unwrap();
         chunks.commit().unwrap();
         let mut writer = BufWriter::new(chunks.appender());
         for piece in bytes.chunks(13) {

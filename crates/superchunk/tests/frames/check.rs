@@ -37,18 +37,18 @@ fn a_wrong_chunk_is_not_appended_to_a_frame() {
     for name in [Some("a"), None] {
         let dir: Arc<MemoryFolder> = Arc::new(MemoryFolder::new());
         let options = FrameOptions::new(compress(RunLengths::default())).with_chunk_size(8000);
-        let mut frame = match name {
-            Some(name) => SuperChunk::create_in_dir(dir.clone(), name, &options).unwrap(),
-            None => SuperChunk::create_sparse_in_dir(dir.clone(), &options).unwrap(),
-        };
+        let mut frame = SuperChunk::create_in_dir(dir.clone(), name, &options).unwrap();
         frame.append(&data).unwrap();
         frame.close().unwrap();
         // The third of five chunks is wrong, and then all are as before.
-        let edit = |every, check| open(every, check).edit_in_dir(dir.clone(), name);
+        let edit = |every, check| SuperChunk::edit_in_dir(dir.clone(), name, &open(every, check));
         let mut frame = edit(3, true).unwrap();
         assert_found(&frame.append(&data).unwrap_err(), "chunk 7");
         frame.close().unwrap();
-        let read = || open(0, false).open_in_dir(dir.clone(), name).unwrap().to_vec();
+        let read = || {
+            let options = open(0, false);
+            SuperChunk::open_in_dir(dir.clone(), name, &options).unwrap().to_vec()
+        };
         assert_eq!(read().unwrap(), data);
         // So is a short last chunk, which is only compressed by the commit.
         let mut frame = edit(1, true).unwrap();
@@ -94,10 +94,7 @@ fn write_box(start: [u64; 2], stop: [u64; 2], chunk: &str) {
     // A block of one value would not reach the codec.
     let bytes: Vec<u8> =
         (0..u32::try_from(len).unwrap()).flat_map(|at| (at / 40).to_le_bytes()).collect();
-    let edit = |check| {
-        let frame = open(1, check).edit_in_dir(dir.clone(), Some("a")).unwrap();
-        NdArray::from_superchunk(frame).unwrap()
-    };
+    let edit = |check| NdArray::edit_in_dir(dir.clone(), Some("a"), &open(1, check)).unwrap();
     let mut array = edit(true);
     assert_found(&array.write_box(&start, &stop, &bytes).unwrap_err(), chunk);
     drop(array);
@@ -127,12 +124,10 @@ fn wrong_objects_are_not_stored() {
         Objects::create_in_dir(dir.clone(), Some("a"), &options.with_compress(compress)).unwrap();
     texts(10).for_each(|text| list.append_text(&text).unwrap());
     list.close().unwrap();
-    let frame = open(1, true).edit_in_dir(dir.clone(), Some("a")).unwrap();
-    let mut list = Objects::from_superchunk(frame).unwrap();
+    let mut list = Objects::edit_in_dir(dir.clone(), Some("a"), &open(1, true)).unwrap();
     let appended = texts(5).try_for_each(|text| list.append_text(&text));
     assert_found(&appended.and_then(|()| list.commit()).unwrap_err(), "chunk 0");
     drop(list);
-    let frame = open(0, false).open_in_dir(dir, Some("a")).unwrap();
-    let list = Objects::from_superchunk(frame).unwrap();
+    let list = Objects::open_in_dir(dir, Some("a"), &open(0, false)).unwrap();
     assert_eq!((list.len(), list.text(9).unwrap().len()), (10, 1009));
 }
