@@ -5,7 +5,7 @@ use std::path::Path;
 
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::Durability;
-use superchunk::{Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, SuperChunk, Value};
+use superchunk::{Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, OpenOptions, Value};
 
 use super::records::{self, Framing};
 use super::{FORMAT, JSON, ObjectList, kind_of_pack};
@@ -143,14 +143,14 @@ fn make(
         return replace(path, request.force, context, |temporary| {
             let mut writer = Writer::create(temporary, request, kind, false, context)?;
             let nbytes = fill(&mut writer)?;
-            writer.finish(temporary, request)?;
+            writer.finish(temporary, request, context)?;
             Ok((nbytes, size_of_path(temporary)))
         });
     }
     let scratch = Scratch::new()?;
     let mut writer = Writer::create(scratch.path(), request, kind, true, context)?;
     let nbytes = fill(&mut writer)?;
-    writer.finish(scratch.path(), request)?;
+    writer.finish(scratch.path(), request, context)?;
     let stored = size_of_path(scratch.path());
     target.write(request.force, context, |out| {
         let mut source = Source::open(Some(scratch.path()))?;
@@ -229,7 +229,7 @@ impl Writer {
     }
 
     /// Closes a new file, after its attributes.
-    fn finish(mut self, path: &Path, request: &Request<'_>) -> Outcome {
+    fn finish(mut self, path: &Path, request: &Request<'_>, context: &Context) -> Outcome {
         if let Self::Frame(objects) = &mut self {
             objects.commit()?;
             // The room that is left for more counts only in small files.
@@ -242,7 +242,8 @@ impl Writer {
         if request.attributes.is_empty() || !in_frame {
             return Ok(());
         }
-        let mut frame = SuperChunk::edit(path)?;
+        let checked = OpenOptions::new().with_check(context.verifies_writes());
+        let mut frame = checked.edit(path)?;
         for (name, value) in request.attributes {
             frame.set_value(name, value)?;
         }

@@ -1,7 +1,7 @@
-//! The program with an encoder that spoils every chunk: with `--verify-write` no command writes one.
+//! The program with an encoder that spoils a chunk: with `--verify-write` no command writes it.
 //!
 //! Under the feature `superchunk-kernels/__internal-test` the variable `SUPERCHUNK_SPOIL` changes the
-//! last byte of all new chunks, or of those that are checked, also where they hold metadata.
+//! last byte of a new chunk, which may hold data, an index or attributes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,11 @@ use crate::run::{each_path, success_of};
 const SPOILT: &str = "a chunk was spoilt";
 /// The exit code of an ordinary failure.
 const FAILURE: i32 = 1;
-/// Commands that neither compress nor change anything but names and text.
-const COMPRESS_NOTHING: [&str; 11] = [
+/// Commands that change nothing but names and text, or move chunks as they are.
+const MAY_MAKE_NONE: [&str; 14] = [
+    "salvage ",
+    "repack ",
+    "convert ",
     "unpack ",
     "attr set table.",
     "attr rm table.",
@@ -39,37 +42,51 @@ fn no_command_that_verifies_writes_a_wrong_chunk() {
     let folder = fs::canonicalize(scratch.folder()).unwrap();
     let place = folder.join("run");
     let (mut found, mut failures) = (0, Vec::new());
+    let (mut commands, mut harmless) = (0, 0);
     for (container, template, line) in make_templates(&folder) {
         let line = line.replace("{}", container.name);
-        copy_folder(&template, &place).unwrap();
         let path = place.join(container.name);
-        let state = || (Content::of(&path).unwrap(), names(&place));
-        let before = state();
-        let output = run_spoiling(&place, "all", &format!("--verify-write {line}"));
-        let is_old = state() == before;
-        let said = String::from_utf8_lossy(&output.stderr);
-        let names_it = said.contains("does not decode to what went in")
-            && said.contains("help: nothing was written");
-        let code = output.status.code();
-        let is_right = match said.contains(SPOILT) {
-            true => names_it && is_old && code == Some(FAILURE),
-            false => {
-                let may_be = COMPRESS_NOTHING.iter().any(|start| line.starts_with(start));
-                (may_be || copies_chunks(&line)) && code == Some(success_of(&line))
+        copy_folder(&template, &place).unwrap();
+        let right = run(&place, &format!("--verify-write {line}"));
+        assert_eq!(right.status.code(), Some(success_of(&line)), "{line}: {}", words(&right));
+        copy_folder(&place, &folder.join("right")).unwrap();
+        let compare = format!("diff --meta {0} ../right/{0}", container.name);
+        // Every chunk in turn, until the command makes no more.
+        for number in 0.. {
+            copy_folder(&template, &place).unwrap();
+            let state = || (Content::of(&path).ok(), names(&place));
+            let before = state();
+            assert!(before.0.is_some(), "{line}");
+            let output =
+                run_spoiling(&place, &number.to_string(), &format!("--verify-write {line}"));
+            let said = String::from_utf8_lossy(&output.stderr);
+            let code = output.status.code();
+            if !said.contains(SPOILT) {
+                let may_make_none = MAY_MAKE_NONE.iter().any(|start| line.starts_with(start));
+                if number == 0 && !may_make_none {
+                    failures.push(format!("{line}: it makes no chunk"));
+                }
+                assert_eq!(code, Some(success_of(&line)), "{line}: {}", words(&output));
+                commands += usize::from(number > 0);
+                break;
             }
-        };
-        found += usize::from(said.contains(SPOILT));
-        if !is_right {
-            failures.push(format!("{line}: old: {is_old}, {}", words(&output)));
+            let names_it = said.contains("does not decode to what went in")
+                && said.contains("help: nothing was written");
+            let is_old = state() == before;
+            // A few bits mean nothing, such as the last ones of a bit stream.
+            let is_harmless =
+                code == Some(success_of(&line)) && run(&place, &compare).status.success();
+            harmless += usize::from(is_harmless);
+            if !(is_harmless || names_it && is_old && code == Some(FAILURE)) {
+                failures.push(format!("{line}: chunk {number}, old: {is_old}, {}", words(&output)));
+            }
+            found += 1;
         }
     }
+    eprintln!("wrong bytes: {commands} commands, {found} chunks, {harmless} of them right");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(found > 60, "{found}: is superchunk-kernels/__internal-test on?");
-}
-
-/// Whether a command may move all chunks as they are.
-fn copies_chunks(line: &str) -> bool {
-    line.starts_with("salvage ") || line.starts_with("repack ") || line.starts_with("convert ")
+    let enough = commands > 60 && found > 200 && harmless < found / 10;
+    assert!(enough, "is superchunk-kernels/__internal-test on?");
 }
 
 #[test]
@@ -78,12 +95,12 @@ fn without_verifying_a_wrong_chunk_is_written_unnoticed() {
     let folder = scratch.folder();
     fs::write(folder.join("data.f8"), [1, 2, 3, 4, 5, 6, 7, 8].repeat(40)).unwrap();
     let pack = "pack data.f8 -t 8 -l 0 -o data.blp";
-    let output = run_spoiling(folder, "all", pack);
+    let output = run_spoiling(folder, "0", pack);
     assert!(output.status.success(), "{}", words(&output));
     // Checksums are those of what was written.
     assert!(run(folder, "verify data.blp").status.success());
     assert_eq!(run(folder, "diff data.blp data.f8").status.code(), Some(1));
-    let checked = run_spoiling(folder, "all", &format!("{pack} -f --verify-write"));
+    let checked = run_spoiling(folder, "0", &format!("{pack} -f --verify-write"));
     assert_eq!(checked.status.code(), Some(FAILURE), "{}", words(&checked));
     assert_eq!(run(folder, "diff data.blp data.f8").status.code(), Some(1), "as it was");
     assert!(run(folder, &format!("{pack} -f --verify-write")).status.success());
@@ -117,7 +134,7 @@ fn the_filter_and_blpk_verify_what_they_write() {
     filter.stdin(fs::File::open(folder.join("data.f8")).unwrap());
     let right = filter.output().unwrap();
     assert!(right.status.success() && !right.stdout.is_empty(), "{}", words(&right));
-    filter.env("SUPERCHUNK_SPOIL", "all").stdin(fs::File::open(folder.join("data.f8")).unwrap());
+    filter.env("SUPERCHUNK_SPOIL", "0").stdin(fs::File::open(folder.join("data.f8")).unwrap());
     let output = filter.output().unwrap();
     assert_eq!(output.status.code(), Some(FAILURE), "{}", words(&output));
     assert!(output.stdout.is_empty());
