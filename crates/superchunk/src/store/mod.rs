@@ -29,6 +29,7 @@ mod wait;
 mod window;
 
 pub use bytes::Bytes;
+#[cfg(feature = "bloscpack")]
 pub(crate) use bytes::from as bytes_from;
 #[cfg(any(unix, windows))]
 pub use file::{FileReader, FileWriter};
