@@ -5,7 +5,9 @@ use std::path::Path;
 
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::Durability;
-use superchunk::{Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, OpenOptions, Value};
+use superchunk::{
+    Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, OpenOptions, SuperChunk, Value,
+};
 
 use super::records::{self, Framing};
 use super::{FORMAT, JSON, ObjectList, kind_of_pack};
@@ -243,7 +245,7 @@ impl Writer {
             return Ok(());
         }
         let checked = OpenOptions::new().with_check(context.verifies_writes());
-        let mut frame = checked.edit(path)?;
+        let mut frame = SuperChunk::edit_with(path, &checked)?;
         for (name, value) in request.attributes {
             frame.set_value(name, value)?;
         }
