@@ -46,7 +46,7 @@ pub(super) struct Blpk {
     /// The most memory to take, about; not an option of bloscpack
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     limit_mem: Option<u64>,
-    /// Most bytes to decompress to [default: 1 GiB or 10,000 times the input]; not an option of bloscpack
+    /// The most bytes to decompress to; not an option of bloscpack
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     limit_output: Option<u64>,
     #[command(subcommand)]
