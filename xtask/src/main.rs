@@ -40,7 +40,7 @@ cargo xtask <command>
   flaky [options]  repeat the tests that lock, fork, kill or talk to peers while other work keeps
                    all cores busy: --times N for each program (50), --only NAME for one program, may
                    be repeated; saves the output of failed runs as target/flaky/PROGRAM-RUN.txt;
-                   example: cargo xtask flaky --times 20 --only hammer
+                   example: cargo xtask flaky --times 20 --only races
   kernels          every test with each instruction set forced in turn
   neon             the kernels on an emulated aarch64 processor, if there is an emulator
   i686             the tests of kernels and library where `usize` has 32 bits; installs gcc-multilib

@@ -258,10 +258,8 @@ fn is_zipped_store(store: &dyn ReadAt) -> Result<bool> {
     let len = store.len()?;
     let mut tail = vec![0; usize::try_from(len.min(ZIP_TAIL)).unwrap_or_default()];
     store.read_exact_at(len - tail.len() as u64, &mut tail)?;
-    let is_its_entry = |entry: &[u8]| {
-        let name = entry.get(ZIP_ENTRY_LEN..).unwrap_or_default();
-        entry.starts_with(ZIP_ENTRY) && name.starts_with(EMBEDDED.as_bytes())
-    };
+    let is_its_entry =
+        |entry: &[u8]| entry.starts_with(ZIP_ENTRY) && entry.ends_with(EMBEDDED.as_bytes());
     Ok(tail.windows(ZIP_ENTRY_LEN + EMBEDDED.len()).any(is_its_entry))
 }
 

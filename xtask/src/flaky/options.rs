@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn programs_and_times_can_be_chosen() {
-        let chosen = parse(&["--only", "hammer", "--times", "3", "--only", "cli"]).unwrap();
+        let chosen = parse(&["--only", "races", "--times", "3", "--only", "cli"]).unwrap();
         assert_eq!(chosen.times, 3);
         let names: Vec<&str> = chosen.programs.iter().map(|program| program.name).collect();
-        assert_eq!(names, ["hammer", "cli"]);
+        assert_eq!(names, ["races", "cli"]);
     }
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
             &["--times", "x"],
             &["--only"],
             &["--only", "loom_follow"],
-            &["hammer"],
+            &["races"],
         ] {
             assert!(parse(words).is_err(), "{words:?}");
         }

@@ -136,7 +136,7 @@ mod tests {
         let fork = TestProgram { package: "superchunk", name: "fork" };
         assert_eq!(built(fork, &message("bin", "superchunk", "fork")), None);
         assert_eq!(built(fork, &message("test", "superchunk-cli", "fork")), None);
-        assert_eq!(built(fork, &message("test", "superchunk", "hammer")), None);
+        assert_eq!(built(fork, &message("test", "superchunk", "frames")), None);
         let only_checked =
             message("test", "superchunk", "fork").replace(r#""/r/deps/x-1","f"#, "null,\"f");
         assert_eq!(built(fork, &only_checked), None);

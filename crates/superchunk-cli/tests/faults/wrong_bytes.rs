@@ -19,11 +19,13 @@ const SPOILT: &str = "a chunk was spoilt";
 /// The exit code of an ordinary failure.
 const FAILURE: i32 = 1;
 /// Commands that change nothing but names and text, or move chunks as they are.
-const MAY_MAKE_NONE: [&str; 14] = [
+const MAY_MAKE_NONE: [&str; 16] = [
     "salvage ",
     "repack ",
     "convert ",
     "unpack ",
+    "attr set columns",
+    "attr rm columns",
     "attr set table.",
     "attr rm table.",
     "attr set array.bcolz",

@@ -16,7 +16,7 @@ use super::encode::Encoder;
 use super::header::{Content, Header};
 use super::vl;
 use super::worker::Worker;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::filters::{Pipeline, Reference};
 use crate::options::{Codec, Filter};
 
@@ -66,7 +66,7 @@ impl Encoder {
         out: &mut Vec<u8>,
         start: usize,
     ) -> Result<usize> {
-        let chunk = out.get_mut(start..).unwrap_or_default();
+        let chunk = out.must_get_mut(start..)?;
         superchunk_kernels::spoil(chunk, self.options.check);
         let done = match made {
             Ok(()) if self.options.check => self.check(original, chunk),
@@ -157,12 +157,13 @@ fn compare(
     blocksize: usize,
     lossy: Option<&Pipeline>,
 ) -> Result<Option<String>> {
-    let first = decoded.get(..blocksize).unwrap_or(decoded);
+    let first = decoded.must_get(..blocksize.min(decoded.len()))?;
     let Worker { streams, a, b, block: passed, .. } = &mut Worker::default();
     let (mut number, mut start) = (0, 0);
     while let Some(block) = original.block(number, blocksize) {
         let end = start + block.len();
-        let found = decoded.get(start..end).unwrap_or_default();
+        // A chunk that is too short differs, too.
+        let found = decoded.get(start..end).map_or(&[][..], |found| found);
         let expected = match lossy {
             Some(lossy) if original.is_new(number) => {
                 passed.clear();

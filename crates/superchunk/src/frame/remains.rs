@@ -92,7 +92,9 @@ pub(crate) enum Sealed {
 /// What the fingerprint of index and trailer vouches for. `part` is what `tail` was read from, and `record`
 /// stands before it.
 pub(crate) fn sealed(head: &Head, record: &[u8], part: &[u8], tail: &Tail) -> Sealed {
-    let (index, trailer) = part.split_at_checked(tail.index_len).unwrap_or((part, &[]));
+    let Some((index, trailer)) = part.split_at_checked(tail.index_len) else {
+        return Sealed::Nothing;
+    };
     let Ok(trailer) = Trailer::parse(trailer, super::Dialect::Modern) else {
         return Sealed::Nothing;
     };

@@ -6,7 +6,7 @@ use super::NdArray;
 use super::geometry::{Geometry, product};
 use super::odometer::Odometer;
 use super::points::Place;
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// Items are read together until there are as many as this, which bounds the memory for their places.
 const MAX_PLACES: usize = 1 << 16;
@@ -18,8 +18,8 @@ impl NdArray {
         let mask = Mask::new(mask, &self.geometry)?;
         let mut bytes = vec![0; self.bytes_of(&[mask.selected])?];
         let mut places = Vec::new();
-        for chunk in mask.touched_chunks() {
-            places.extend(mask.places(chunk));
+        for chunk in mask.touched_chunks()? {
+            places.extend(mask.places(chunk)?);
             if places.len() >= MAX_PLACES {
                 self.read_places(&places, &mut bytes)?;
                 places.clear();
@@ -42,8 +42,8 @@ impl NdArray {
                 bytes.len()
             )));
         }
-        let chunks: Vec<usize> = mask.touched_chunks().collect();
-        self.write_places(&chunks, bytes, |chunk| Cow::Owned(mask.places(chunk)))
+        let chunks = mask.touched_chunks()?;
+        self.write_places(&chunks, bytes, |chunk| Ok(Cow::Owned(mask.places(chunk)?)))
     }
 }
 
@@ -72,7 +72,7 @@ impl<'a> Mask<'a> {
         }
         let to_usize = |side: u64| usize::try_from(side).unwrap_or(usize::MAX);
         let side = geometry.shape.last().map_or(1, |side| to_usize(*side)).max(1);
-        let piece = geometry.chunks.last().copied().unwrap_or(1).max(1);
+        let piece = geometry.chunks.last().map_or(1, |piece| (*piece).max(1));
         let mut selected = 0;
         let mut before = Vec::with_capacity(bits.len().div_ceil(side) * side.div_ceil(piece));
         for piece in bits.chunks(side).flat_map(|row| row.chunks(piece)) {
@@ -83,38 +83,43 @@ impl<'a> Mask<'a> {
     }
 
     /// The numbers of the chunks that hold selected items.
-    fn touched_chunks(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_touched =
-            |chunk: &usize| self.pieces(*chunk).any(|piece| self.bits_of(&piece).contains(&true));
-        (0..self.geometry.chunk_count).filter(is_touched)
+    fn touched_chunks(&self) -> Result<Vec<usize>> {
+        let mut touched = Vec::new();
+        for chunk in 0..self.geometry.chunk_count {
+            for piece in self.pieces(chunk) {
+                if self.bits_of(&piece)?.contains(&true) {
+                    touched.push(chunk);
+                    break;
+                }
+            }
+        }
+        Ok(touched)
     }
 
     /// The selected items of a chunk, in the order of the storage.
-    fn places(&self, chunk: usize) -> Vec<Place> {
+    fn places(&self, chunk: usize) -> Result<Vec<Place>> {
         let mut places = Vec::new();
         for piece in self.pieces(chunk) {
-            let mut number = self.before.get(piece.number).copied().unwrap_or(self.selected);
+            let mut number = *self.before.must_get(piece.number)?;
             let mut point = piece.start.clone();
-            for bit in self.bits_of(&piece) {
+            for bit in self.bits_of(&piece)? {
                 if *bit {
                     let (_, byte) = self.geometry.place_of(&point);
                     places.push((chunk, byte, number));
                     number += 1;
                 }
-                if let Some(last) = point.last_mut() {
-                    *last += 1;
-                }
+                point.iter_mut().rev().take(1).for_each(|last| *last += 1);
             }
         }
         places.sort_unstable();
-        places
+        Ok(places)
     }
 
     /// The pieces of a chunk, in C order.
     fn pieces(&self, chunk: usize) -> impl Iterator<Item = Piece> + '_ {
         let start = self.geometry.chunk_start(chunk);
         let extent = self.geometry.chunk_extent(&start);
-        let len = extent.last().copied().unwrap_or(1);
+        let len = extent.last().map_or(1, |len| *len);
         let outer = extent.len().saturating_sub(1);
         let mut odometer = Odometer::new(extent.into_iter().take(outer));
         std::iter::from_fn(move || {
@@ -130,8 +135,8 @@ impl<'a> Mask<'a> {
         })
     }
 
-    fn bits_of(&self, piece: &Piece) -> &[bool] {
-        self.bits.get(piece.first..piece.first + piece.len).unwrap_or_default()
+    fn bits_of(&self, piece: &Piece) -> Result<&[bool]> {
+        self.bits.must_get(piece.first..piece.first + piece.len)
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::NdArray;
 use super::view::WORTH_THREADS;
 use crate::chunk::Parts;
-use crate::error::{Error, MustGet, Result};
+use crate::error::{Error, MustGet, OrBug, Result};
 use crate::schunk::Made;
 
 /// An item: its chunk, its first byte there, and its number among the points.
@@ -73,7 +73,8 @@ impl NdArray {
         let mut groups = places.chunk_by(|a, b| a.0 == b.0);
         let numbers: Vec<usize> =
             groups.clone().filter_map(|group| group.first()).map(|place| place.0).collect();
-        self.write_places(&numbers, bytes, |_| groups.next().unwrap_or_default().into())
+        let mut next = |_| groups.next().or_bug("every chunk that changes has its points");
+        self.write_places(&numbers, bytes, |number| Ok(next(number)?.into()))
     }
 
     /// Writes items of the chunks `numbers`; `places` returns the items of one chunk after the other.
@@ -81,13 +82,13 @@ impl NdArray {
         &mut self,
         numbers: &[usize],
         bytes: &[u8],
-        mut places: impl FnMut(usize) -> Cow<'p, [Place]>,
+        mut places: impl FnMut(usize) -> Result<Cow<'p, [Place]>>,
     ) -> Result<()> {
         let (layer, item_size) = (self.layer_bytes(), self.item_size());
         let block_bytes = self.geometry.block_bytes;
         let numbers = numbers.iter().copied();
         self.frame.change_chunks((self.layer, &layer), numbers, |frame, number, buffer| {
-            let places = places(number);
+            let places = places(number)?;
             let mut changed = vec![false; buffer.len() / block_bytes];
             for (_, byte, _) in places.iter() {
                 *changed.must_get_mut(byte / block_bytes)? = true;
@@ -114,7 +115,7 @@ impl NdArray {
         }
         let mut places = Vec::with_capacity(count);
         for number in 0..count {
-            let point = coordinates.get(number * ndim..(number + 1) * ndim).unwrap_or_default();
+            let point = coordinates.must_get(number * ndim..(number + 1) * ndim)?;
             if point.iter().zip(self.shape()).any(|(at, side)| at >= side) {
                 return Err(Error::invalid(format!(
                     "{point:?} is not an item of an array of shape {:?}",

@@ -16,7 +16,7 @@ use super::layout::Packed;
 use super::space::{measure, zeros};
 use crate::chunk;
 use crate::container::{Contents, Space};
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 
 /// A file is written anew rather than having more than this part of its objects' bytes in dead ones.
 const MOST_DEAD: u64 = 2;
@@ -89,7 +89,7 @@ impl Packed {
                 return Ok(None);
             }
             let (end, len) = (old + self.taken_at(*old)?, self.taken_at(*place)?);
-            let next = committed.get(number + 1).copied().unwrap_or(writer.settled);
+            let next = committed.get(number + 1).map_or(writer.settled, |next| *next);
             places.changed.end = number + 1;
             places.before += end - old;
             places.after += len;
@@ -104,12 +104,13 @@ impl Packed {
         if let Some(moved) = places.moved {
             places.changed.end = committed.len();
             let mut least = writer.settled;
-            places.copied = (moved..places.slots.len()).find(|number| {
-                let slot = places.slots.get(*number).copied().unwrap_or(0);
-                let in_order = slot >= least;
+            let slots = places.slots.iter().enumerate().skip(moved);
+            let mut unordered = slots.filter(|(_, slot)| {
+                let in_order = **slot >= least;
                 least = slot.saturating_add(1);
                 !in_order
             });
+            places.copied = unordered.next().map(|(number, _)| number);
         }
         Ok(Some(places))
     }
@@ -118,7 +119,7 @@ impl Packed {
     fn is_worth(&self, places: &Places) -> Result<bool> {
         let (Some(moved), Some(writer)) = (places.moved, &self.writer) else { return Ok(true) };
         let committed = writer.committed.as_deref().unwrap_or_default();
-        let left = writer.settled - committed.get(moved).copied().unwrap_or(0);
+        let left = writer.settled - committed.must_get(moved)?;
         // What is dead before that shows without looking at the rest of the file.
         let all = writer.settled.saturating_add(places.after);
         if left.saturating_mul(MOST_DEAD) > all {

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use crate::container::Space;
-use crate::error::Result;
+use crate::error::{MustGet, Result};
 use crate::store::ReadAt;
 
 /// The bytes of one read.
@@ -26,7 +26,7 @@ pub(super) fn zeros(store: &dyn ReadAt, range: Range<u64>) -> Result<u64> {
     let mut at = range.start;
     while at < range.end {
         let len = len_of(&(at..range.end)).min(piece.len());
-        let found = store.read_at(at, piece.get_mut(..len).unwrap_or_default())?;
+        let found = store.read_at(at, piece.must_get_mut(..len)?)?;
         let other = piece.iter().take(found).position(|byte| *byte != 0);
         at += other.unwrap_or(found) as u64;
         if other.is_some() || found == 0 {

@@ -253,8 +253,8 @@ impl Writer {
             self.file.write_at(place, &super::offsets::to_bytes(added.iter().copied()))?;
         }
         let offsets = |range: Range<usize>| {
-            let changed = positions.get(range).unwrap_or_default();
-            super::offsets::to_bytes(changed.iter().copied())
+            let changed = positions.must_get(range)?;
+            Ok::<_, Error>(super::offsets::to_bytes(changed.iter().copied()))
         };
         let (place, bytes) = match plan.switch(&self.plan, &changed) {
             _ if changed.is_empty() && plan.metadata == self.plan.metadata => {
@@ -267,9 +267,9 @@ impl Writer {
                     self.overwrite(0, &plan.header.to_bytes())?;
                 }
                 let start = changed.start as u64 * super::offsets::WIDTH;
-                (plan.table() + start, offsets(changed))
+                (plan.table() + start, offsets(changed)?)
             }
-            _ => (0, [plan.head(), offsets(0..changed.end)].concat()),
+            _ => (0, [plan.head(), offsets(0..changed.end)?].concat()),
         };
         self.file.sync()?;
         self.overwrite(place, &bytes)

@@ -44,16 +44,17 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
             }
         }
     }
-    let rows = |array: &NdArray| array.shape().first().copied().unwrap_or(0);
+    let rows = |array: &NdArray| array.shape().first().map_or(0, |rows| *rows);
     let Some(shortest) = arrays.iter().map(|(_, array)| rows(array)).min() else {
         return Err(Error::corrupt("nothing can be read of any column").within("salvage"));
     };
     for (name, array) in &mut arrays {
         let mut shape = array.shape().to_vec();
-        if let Some(rows) = shape.first_mut().filter(|rows| **rows > shortest) {
-            let words = format!("rows {shortest} to {rows} are cut: another column lacks them");
+        let count = rows(array);
+        if count > shortest {
+            let words = format!("rows {shortest} to {count} are cut: another column lacks them");
             report.lose(Source::File(format!("{name}.b2nd")), words);
-            *rows = shortest;
+            shape.splice(..1, [shortest]);
             array.resize(&shape)?;
         }
     }

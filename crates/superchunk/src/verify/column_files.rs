@@ -64,7 +64,7 @@ fn columns(walk: &mut Walk<'_>, frames: Vec<(&String, SuperChunk)>) {
         let array = NdArray::from_superchunk(frame)
             .map_err(|error| error.within(format!("column `{name}`")));
         let Some(array) = walk.report.result(Level::Files, array) else { continue };
-        let rows = array.shape().first().copied().unwrap_or(0);
+        let rows = array.shape().first().map_or(0, |rows| *rows);
         let (known, count) = *first.get_or_insert((name, rows));
         if rows != count {
             let words = format!("column `{name}` has {rows} rows, `{known}` has {count}");
