@@ -133,7 +133,7 @@ fn docs() -> Outcome {
 /// The library builds for the web; the kernels also with the vector instructions there.
 fn web() -> Outcome {
     let build = ["build", "--profile", "unoptimised", "--target", WASM];
-    run(cargo(&build).args(["-p", "superchunk"]))?;
+    run(cargo(&build).args(["-p", "superchunk"]).env("RUSTFLAGS", "-D warnings"))?;
     let mut kernels = cargo(&build);
     kernels.args(["-p", "superchunk-kernels"]);
     // Another folder: changed flags would rebuild everything in the first one.

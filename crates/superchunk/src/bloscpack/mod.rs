@@ -258,7 +258,7 @@ impl Pack {
         self.data_mut()?.commit()
     }
 
-    /// Commits, and tells of errors, which dropping cannot.
+    /// Commits and closes. What was not committed when it is dropped is discarded.
     pub fn close(mut self) -> Result<()> {
         self.data_mut()?;
         self.data.into_inner().map_or(Ok(()), SuperChunk::close)

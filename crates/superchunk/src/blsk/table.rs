@@ -42,8 +42,8 @@ use crate::superfile::{Leaf, Updates, check_column_name};
 /// ```
 ///
 /// All columns have the same number of rows, the same row shape and the same chunks. Changes are seen
-/// by this handle at once, and by everyone else after [`Table::commit`], which also happens when the
-/// table is dropped.
+/// by this handle at once, and by everyone else after [`Table::commit`]; a table that is dropped
+/// discards what was not committed.
 pub struct Table {
     pub(super) tree: Tree,
     pub(super) attributes: Attributes,

@@ -102,6 +102,7 @@ pub(super) fn blosc2_needs(header: &Header) -> Vec<Need> {
 }
 
 /// What C-Blosc 1 must be to decode a chunk.
+#[cfg(any(unix, windows))]
 pub(super) fn blosc_needs(header: &Header) -> Vec<Need> {
     if header.extended {
         return vec![Need::never("the format of Blosc2")];

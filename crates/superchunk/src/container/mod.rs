@@ -243,6 +243,7 @@ pub(crate) trait Layout: Send + Sync {
 
     /// Removes what writers that were stopped have left where the container is kept; returns the
     /// names.
+    #[cfg(any(unix, windows))]
     fn remove_leftovers(&mut self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }

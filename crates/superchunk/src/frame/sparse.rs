@@ -348,6 +348,7 @@ impl Layout for Sparse {
         self.lock.release();
     }
 
+    #[cfg(any(unix, windows))]
     fn remove_leftovers(&mut self) -> Result<Vec<String>> {
         let dir = self.home.dir.clone();
         let doomed = std::mem::take(&mut self.writer()?.doomed);

@@ -74,7 +74,7 @@ use list::List;
 /// In Python, `blosc2.open(path).items[5000]` reads the same.
 ///
 /// Many threads may read at once. Changes are seen by this handle at once, and by everyone else after
-/// [`Objects::commit`], which also happens when the store is [closed](Objects::close) or dropped.
+/// [`Objects::commit`] or [`Objects::close`]; a handle that is dropped discards what was not committed.
 /// Appending is quick; a change within the list compresses one chunk anew.
 pub struct Objects {
     frame: SuperChunk,

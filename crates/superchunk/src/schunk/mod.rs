@@ -55,9 +55,9 @@ use fetch::Scratch;
 /// # Ok::<(), superchunk::Error>(())
 /// ```
 ///
-/// Changes are seen by this handle at once, and by everyone else after [`SuperChunk::commit`], which
-/// also happens when the super-chunk is [closed](SuperChunk::close) or dropped. Until then, and whatever
-/// happens, the file has its last committed state.
+/// Changes are seen by this handle at once, and by everyone else after [`SuperChunk::commit`] or
+/// [`SuperChunk::close`]; a handle that is dropped discards what was not committed. Until then, and
+/// whatever happens, the file has its last committed state.
 pub struct SuperChunk {
     /// All chunks but the tail.
     contents: Contents,

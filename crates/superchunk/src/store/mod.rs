@@ -46,6 +46,7 @@ pub use replacement::{Replacement, resolve};
 #[cfg(any(unix, windows))]
 pub(crate) use sidecar::{Guard, Sidecar};
 #[cfg(any(unix, windows))]
+#[cfg(any(unix, windows))]
 pub(crate) use temporary::is_temporary;
 pub use temporary::{is_temporary_of, temporary_name};
 pub(crate) use wait::{again_if_changed, patiently};

@@ -35,6 +35,7 @@ pub fn is_temporary_of(found: &str, name: &str) -> bool {
 }
 
 /// Whether a name is one of [`temporary_name`] for anything.
+#[cfg(any(unix, windows))]
 pub(crate) fn is_temporary(found: &str) -> bool {
     temporary_for(found).is_some()
 }
