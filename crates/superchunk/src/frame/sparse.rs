@@ -16,7 +16,9 @@ use super::{Kind, LAYERS, index, plan, seal};
 use crate::container::{self, Contents, Entry, Integrity, Layer, Layout, chunk_hash, compare_hash};
 use crate::error::{Error, ErrorKind, MustGet, OrBug, Result};
 use crate::limits::Limits;
-use crate::store::{Dir, Home, is_temporary_of, last_sync};
+#[cfg(any(unix, windows))]
+use crate::store::is_temporary_of;
+use crate::store::{Dir, Home, last_sync};
 use crate::wire::msgpack::Value;
 
 /// The name of the index file.
