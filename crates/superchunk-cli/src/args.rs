@@ -66,7 +66,8 @@ pub(crate) struct Global {
     /// Threads; 0 for all of the machine
     #[arg(short = 'T', long, global = true, value_name = "N", default_value_t = 0, hide = true)]
     pub(crate) threads: usize,
-    /// The most memory to take, about; with one thread a chunk, or metadata, may fill an eighth of it
+    /// The most memory to take, about; with one thread a chunk, or metadata, may fill an eighth of
+    /// it
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub(crate) limit_mem: Option<u64>,
     /// Decode every new chunk, and compare it, before it is written

@@ -11,13 +11,15 @@ const BUFFERS: u64 = 8;
 /// that the `n`th thread never has a block longer than an `n`th of one: `4 (1 + 1/2 + 1/3 + …)` buffers.
 const BUFFERS_PER_DOUBLING: u64 = 3;
 
-/// The least limit for each thread: every one has a stack, and the tables of a codec at a high level, for itself.
+/// The least limit for each thread: every one has a stack, and the tables of a codec at a high
+/// level, for itself.
 const BYTES_PER_THREAD: u64 = 64 << 20;
 
 /// The bytes that a value of MessagePack or JSON takes in memory, about.
 const VALUE_LEN: u64 = 32;
 
-/// The number of threads for which a limit has room, at most `wanted`; 0 stands for those of the machine.
+/// The number of threads for which a limit has room, at most `wanted`; 0 stands for those of the
+/// machine.
 pub(crate) fn threads_within(limit: Option<u64>, wanted: usize) -> usize {
     let Some(limit) = limit else { return wanted };
     let wanted = match wanted {
@@ -32,8 +34,8 @@ pub(crate) fn threads_within(limit: Option<u64>, wanted: usize) -> usize {
 pub(crate) struct Memory(Option<u64>);
 
 impl Memory {
-    /// At most this many bytes, for this many threads together, of a command that may decode what it
-    /// writes.
+    /// At most this many bytes, for this many threads together, of a command that may decode what
+    /// it writes.
     pub(crate) fn new(limit: Option<u64>, threads: usize, verifies_writes: bool) -> Self {
         let doublings = u64::from(threads.max(1).next_power_of_two().ilog2());
         // A new chunk is decoded into one more.

@@ -40,7 +40,8 @@ pub(crate) struct Summary {
     grid: Option<(Vec<u64>, Vec<u64>)>,
     /// How many objects there are, and what they are.
     pub(crate) objects: Option<(u64, &'static str)>,
-    /// The bytes of a Bloscpack file of objects that belong to none of them, and how many of those did.
+    /// The bytes of a Bloscpack file of objects that belong to none of them, and how many of those
+    /// did.
     free: Option<(u64, u64)>,
 }
 

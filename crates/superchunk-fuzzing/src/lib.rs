@@ -1,8 +1,9 @@
 //! What the fuzz targets do with their inputs.
 //!
-//! The package `fuzz` hands the inputs of libFuzzer to these functions; the tests of this crate hand them the seeds
-//! and everything that was ever found. A target fails by panicking. What holds for all of them: no input makes the
-//! library panic, break a rule of its own ([`ErrorKind::Bug`](superchunk::ErrorKind::Bug)), take more memory than its
+//! The package `fuzz` hands the inputs of libFuzzer to these functions; the tests of this crate
+//! hand them the seeds and everything that was ever found. A target fails by panicking. What holds
+//! for all of them: no input makes the library panic, break a rule of its own
+//! ([`ErrorKind::Bug`](superchunk::ErrorKind::Bug)), take more memory than its
 //! [`Limits`](superchunk::Limits) allow, or take long.
 //!
 //! | target | input | what must hold |

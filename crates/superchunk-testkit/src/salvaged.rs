@@ -8,8 +8,8 @@ use superchunk::verify;
 use crate::scratch::Scratch;
 use crate::trees::{Files, write_to};
 
-/// The chunks that the attribute `salvaged` names, in a text in which its lines stand between quotes: those of a
-/// column, or of the whole if `column` is empty.
+/// The chunks that the attribute `salvaged` names, in a text in which its lines stand between
+/// quotes: those of a column, or of the whole if `column` is empty.
 #[must_use]
 pub fn named_chunks(text: &str, column: &str) -> HashSet<usize> {
     let range = |line: &str| {

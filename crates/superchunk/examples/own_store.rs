@@ -1,6 +1,6 @@
-//! Reads a frame from a place that the library knows nothing of, such as an object store: the `Opener`
-//! says which bytes it needs and does no input itself, so that the caller may fetch them as it likes,
-//! also asynchronously.
+//! Reads a frame from a place that the library knows nothing of, such as an object store: the
+//! `Opener` says which bytes it needs and does no input itself, so that the caller may fetch them
+//! as it likes, also asynchronously.
 
 #![expect(clippy::print_stdout, reason = "the example shows what it fetches")]
 

@@ -86,8 +86,8 @@ impl ColumnFolder {
         Ok(this)
     }
 
-    /// Opens a folder for reading. Arrays that the list lacks come after those that it has, by name; so
-    /// do all of them where there is no list.
+    /// Opens a folder for reading. Arrays that the list lacks come after those that it has, by
+    /// name; so do all of them where there is no list.
     ///
     /// # Errors
     ///

@@ -111,8 +111,8 @@ impl Format {
         }
     }
 
-    /// The type or function of this library that opens it, as part of a sentence; `None` if there is
-    /// none.
+    /// The type or function of this library that opens it, as part of a sentence; `None` if there
+    /// is none.
     #[must_use]
     pub const fn opened_by(self) -> Option<&'static str> {
         match self {

@@ -45,8 +45,8 @@ pub enum ErrorKind {
     /// The operating system said no.
     Io,
     /// A new chunk does not decode to what went into it, as
-    /// [`CompressOptions::with_check`](crate::CompressOptions::with_check) has found out before it was
-    /// stored: a bug of the encoder, or a fault of the memory.
+    /// [`CompressOptions::with_check`](crate::CompressOptions::with_check) has found out before it
+    /// was stored: a bug of the encoder, or a fault of the memory.
     Miscompressed,
     /// The new state is in place, but whether it survives a power cut is unknown: the last sync
     /// failed. Every other error of a change means that nothing has happened.
@@ -177,8 +177,8 @@ impl Error {
         self
     }
 
-    /// The same error as one of another kind: what is a wrong argument of a caller is damage in a file. A bug
-    /// stays one.
+    /// The same error as one of another kind: what is a wrong argument of a caller is damage in a
+    /// file. A bug stays one.
     #[must_use]
     pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
         if self.0.kind != ErrorKind::Bug {
@@ -245,8 +245,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// The error as the source of one of [`std::io`]: [`io::Error::get_ref`] and [`io::Error::downcast`]
-/// give it back.
+/// The error as the source of one of [`std::io`]: [`io::Error::get_ref`] and
+/// [`io::Error::downcast`] give it back.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let system = error.0.source.as_ref().and_then(|source| source.downcast_ref::<Self>());

@@ -50,8 +50,8 @@
 //! | [`verify`] | whether containers are still what was written, level by level |
 //!
 //! Programs that show good use of all of it are in the folder `examples` of the crate: packing and
-//! reading, single items, slices of arrays, scans of tables, a codec and a store of one's own, checking
-//! and salvage, one handle and many threads.
+//! reading, single items, slices of arrays, scans of tables, a codec and a store of one's own,
+//! checking and salvage, one handle and many threads.
 //!
 //! The crate forbids `unsafe`, has no global state, reads no environment variables, and treats
 //! every input as hostile: bad bytes give an [`Error`], never a panic, and [`Limits`] bound what

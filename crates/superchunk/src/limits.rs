@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes one chunk may decode to, and the largest block that a part is read from.
-    /// Scratch memory is at most four such lengths, and with `n` threads at most `1 + ln n` times that:
-    /// blocks of a chunk are shared, and several chunks are decoded at the same time only if they have
-    /// no more bytes together.
+    /// Scratch memory is at most four such lengths, and with `n` threads at most `1 + ln n` times
+    /// that: blocks of a chunk are shared, and several chunks are decoded at the same time only if
+    /// they have no more bytes together.
     pub max_decoded: usize,
     /// The most bytes that the header, the index and the metadata of a container may take, each as
     /// stored and as decoded.
@@ -49,7 +49,8 @@ impl Limits {
         self
     }
 
-    /// The number of threads, at most `threads`, that may each hold `len` bytes of chunks at the same time.
+    /// The number of threads, at most `threads`, that may each hold `len` bytes of chunks at the
+    /// same time.
     pub(crate) fn threads_holding(&self, len: usize, threads: usize) -> usize {
         let most = self.max_decoded.checked_div(len).unwrap_or(threads);
         most.min(threads).max(1)

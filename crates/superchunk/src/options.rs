@@ -212,13 +212,15 @@ impl CompressOptions {
     /// The same options with or without a check of every new chunk: a hedge against an encoder, a
     /// codec of the [`Registry`] or a memory that makes mistakes.
     ///
-    /// Each chunk is decoded right after it was encoded, the way a reader does it, and compared with
-    /// what went in. A difference is [`ErrorKind::Miscompressed`](crate::ErrorKind::Miscompressed), and
-    /// nothing is stored. Marks are checked, too. This costs about one decompression, and holds one more
-    /// decoded chunk in memory while it lasts.
+    /// Each chunk is decoded right after it was encoded, the way a reader does it, and compared
+    /// with what went in. A difference is
+    /// [`ErrorKind::Miscompressed`](crate::ErrorKind::Miscompressed), and nothing is stored. Marks
+    /// are checked, too. This costs about one decompression, and holds one more decoded chunk in
+    /// memory while it lasts.
     ///
-    /// A lossy filter changes what is expected: the filters up to the last lossy one are applied to the
-    /// input and undone again, and that is what the chunk must decode to. Those after it must be exact.
+    /// A lossy filter changes what is expected: the filters up to the last lossy one are applied to
+    /// the input and undone again, and that is what the chunk must decode to. Those after it must
+    /// be exact.
     ///
     /// ```
     /// use superchunk::{chunk, CompressOptions};

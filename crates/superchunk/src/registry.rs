@@ -22,8 +22,8 @@ pub trait UserCodec: Send + Sync {
     fn decompress(&self, meta: u8, src: &[u8], dst: &mut [u8]) -> Result<()>;
 
     /// Whether other bytes may come back than went in. Then the check of new chunks
-    /// ([`CompressOptions::with_check`](crate::CompressOptions::with_check)) can only find out that they
-    /// decode.
+    /// ([`CompressOptions::with_check`](crate::CompressOptions::with_check)) can only find out that
+    /// they decode.
     fn is_lossy(&self) -> bool {
         false
     }
@@ -42,8 +42,8 @@ pub trait UserFilter: Send + Sync {
     fn backward(&self, meta: u8, item_size: usize, src: &[u8], dst: &mut [u8]) -> Result<()>;
 
     /// Whether other bytes may come back than went in. Then the check of new chunks
-    /// ([`CompressOptions::with_check`](crate::CompressOptions::with_check)) expects what this filter
-    /// itself makes of a block, there and back.
+    /// ([`CompressOptions::with_check`](crate::CompressOptions::with_check)) expects what this
+    /// filter itself makes of a block, there and back.
     fn is_lossy(&self) -> bool {
         false
     }

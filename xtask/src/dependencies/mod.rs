@@ -174,8 +174,8 @@ mod tests {
         assert_eq!(c_bindings(&found), ["zstd-sys 2.0.0: binds a C library"]);
     }
 
-    /// Makes a workspace of a library and a program beside a crate `made-up-sys`, and checks it. The
-    /// program depends on that crate as `dependency` says, and has these `features`.
+    /// Makes a workspace of a library and a program beside a crate `made-up-sys`, and checks it.
+    /// The program depends on that crate as `dependency` says, and has these `features`.
     fn made_up(dependency: &str, features: &str, links: &str, script: &str) -> Vec<String> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::tree::Crate;
 use crate::step::{Outcome, cargo, output};
 
-/// Words of a build script that runs a C compiler itself or links a library. One that has a crate do
-/// so needs `cc` or another crate that `deny.toml` denies.
+/// Words of a build script that runs a C compiler itself or links a library. One that has a crate
+/// do so needs `cc` or another crate that `deny.toml` denies.
 const OF_C: [&str; 8] = [
     "\"cc\"",
     "\"gcc\"",

@@ -25,8 +25,8 @@ impl Crate<'_> {
 /// The packages that users build: the library and the program.
 pub(crate) const ROOTS: [&str; 2] = ["superchunk", "superchunk-cli"];
 
-/// Lists the crates of the workspace at `root` for all systems and with all features, also those that
-/// only run during a build. Cargo may have to download crates that this system does not use.
+/// Lists the crates of the workspace at `root` for all systems and with all features, also those
+/// that only run during a build. Cargo may have to download crates that this system does not use.
 pub(crate) fn list(root: &Path) -> Outcome<String> {
     let mut tree = cargo(&["tree", "--all-features"]);
     tree.args(ROOTS.iter().flat_map(|name| ["-p", *name])).current_dir(root);

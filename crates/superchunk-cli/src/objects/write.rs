@@ -87,8 +87,8 @@ pub(crate) fn convert(
     Ok(())
 }
 
-/// Appends the objects of files, all of them or none. If `first` is the number of an object, they take the
-/// places of that one and those after it, as long as there are some.
+/// Appends the objects of files, all of them or none. If `first` is the number of an object, they
+/// take the places of that one and those after it, as long as there are some.
 pub(crate) fn append(
     path: &Path,
     is_pack: bool,

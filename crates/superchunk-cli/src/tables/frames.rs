@@ -65,8 +65,9 @@ impl Frames {
         Self { columns: Vec::new(), arrays: Vec::new(), filled: 0, folder: Some(folder) }
     }
 
-    /// A copy of a folder of columns, which takes more rows. Columns of another type than before are
-    /// written anew, and so are those whose only chunk is short; the files of the others are copied.
+    /// A copy of a folder of columns, which takes more rows. Columns of another type than before
+    /// are written anew, and so are those whose only chunk is short; the files of the others are
+    /// copied.
     pub(super) fn copy_of(
         files: &FileSource,
         path: &Path,
@@ -140,7 +141,8 @@ impl Frames {
     }
 }
 
-/// Writes rows of a column from `first` on, for which the array has room or grows; returns where they end.
+/// Writes rows of a column from `first` on, for which the array has room or grows; returns where
+/// they end.
 fn put(array: &mut NdArray, column: &Column, first: u64, rows: &[u8]) -> Outcome<u64> {
     let end = first + (rows.len() / column.row_size().max(1)) as u64;
     let (mut start, mut stop) = (vec![0; array.ndim()], array.shape().to_vec());

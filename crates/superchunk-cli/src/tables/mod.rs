@@ -1,5 +1,5 @@
-//! Tables and columns in folders: bcolz, blsk and folders of columns, opened as rows, whoever keeps
-//! them.
+//! Tables and columns in folders: bcolz, blsk and folders of columns, opened as rows, whichever
+//! format keeps them.
 
 mod append;
 mod array;

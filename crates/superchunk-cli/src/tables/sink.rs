@@ -63,8 +63,8 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Opens a table or an array for changes; `None` if it is something else. A folder of columns takes
-    /// attributes, but no rows.
+    /// Opens a table or an array for changes; `None` if it is something else. A folder of columns
+    /// takes attributes, but no rows.
     pub(crate) fn edit(path: &Path, context: &Context) -> Outcome<Option<Self>> {
         if !is_table(path) {
             return Ok(None);

@@ -1,8 +1,9 @@
 //! `append` to a copy of a table, which takes the place of the old one in one step: with `--widen`,
 //! because columns of text that are too narrow for new rows become wider, and of folders of columns.
 //!
-//! Of a bcolz table and a folder of columns only the columns that become wider are written; the files
-//! of the others are copied. The columns of a blsk tree share their chunks, so all of them are written.
+//! Of a bcolz table and a folder of columns only the columns that become wider are written; the
+//! files of the others are copied. The columns of a blsk tree share their chunks, so all of them
+//! are written.
 
 use std::ffi::OsString;
 use std::path::Path;

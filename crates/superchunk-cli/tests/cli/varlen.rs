@@ -335,7 +335,7 @@ fn objects_are_replaced_where_they_are_as_long_as_they_fit() {
     let said = shell.run("info a.blp").succeeds();
     let words = "free       6.00 kB after objects, 240 B of it dead: `repack` drops it";
     assert!(said.text().contains(words), "{}", said.text());
-    // There is no room any more, but few objects follow.
+    // No room is left, but few objects follow.
     lines[48] = letters(200, 92);
     shell.write("long", lines[48].as_bytes());
     shell.run("append a.blp long --replace 48 --json").succeeds();

@@ -128,8 +128,8 @@ impl Content {
         Ok(())
     }
 
-    /// Adds the content of everything in a folder, in the order of the names. What a killed command left is
-    /// none of it.
+    /// Adds the content of everything in a folder, in the order of the names. What a killed command
+    /// left is none of it.
     fn add_folder(&mut self, path: &Path) -> Result<()> {
         let entries = fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
         let mut entries =

@@ -1,7 +1,7 @@
 //! The program with an encoder that spoils a chunk: with `--verify-write` no command writes it.
 //!
-//! Under the feature `superchunk-kernels/__internal-test` the variable `SUPERCHUNK_SPOIL` changes the
-//! last byte of a new chunk, which may hold data, an index or attributes.
+//! Under the feature `superchunk-kernels/__internal-test` the variable `SUPERCHUNK_SPOIL` changes
+//! the last byte of a new chunk, which may hold data, an index or attributes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

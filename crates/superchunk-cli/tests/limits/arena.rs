@@ -56,8 +56,8 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Runs a command line, in which `{}` is the input, with this many threads. An error says what is wrong with
-    /// its end.
+    /// Runs a command line, in which `{}` is the input, with this many threads. An error says what
+    /// is wrong with its end.
     pub(crate) fn run(&mut self, line: &str, threads: usize) -> Result<Output, String> {
         let name = self.original.file_name().unwrap_or_default().to_string_lossy();
         let line = line.replace("{}", &name);
@@ -150,8 +150,8 @@ pub(crate) fn judge(output: &Output) -> Result<i32, String> {
     }
 }
 
-/// Runs the lines of each input, which its number decides, with as many threads each as they say, on all
-/// processors; returns what went wrong.
+/// Runs the lines of each input, which its number decides, with as many threads each as they say,
+/// on all processors; returns what went wrong.
 pub(crate) fn run_all(
     inputs: &[PathBuf],
     lines: impl Fn(usize) -> Vec<(String, usize)> + Sync,

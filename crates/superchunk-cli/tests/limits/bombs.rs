@@ -19,8 +19,8 @@ const LIMIT: usize = 8 << 20;
 /// More than a process of the tests may take.
 const TOO_MUCH: u64 = 160 << 20;
 
-/// What compresses all bytes of a file, whatever they are: a tebibyte takes hours, as it takes every program
-/// that copies. 160 MB of zeros are packed below.
+/// What compresses all bytes of a file, whatever they are: a tebibyte takes hours, as it takes
+/// every program that copies. 160 MB of zeros are packed below.
 const PACKS_ALL: [&str; 2] = ["pack", "blpk compress"];
 /// What makes a million files of a million chunks, which takes minutes.
 const MAKES_A_MILLION_FILES: [&str; 1] = ["convert {} out.sparse"];

@@ -1,5 +1,5 @@
-//! Every verb on every good file of the conformance vectors: a limit of 64 MB makes no difference, with one thread
-//! or four.
+//! Every verb on every good file of the conformance vectors: a limit of 64 MB makes no difference,
+//! with one thread or four.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -121,7 +121,8 @@ pub(super) const ZEROS: &str = "\
     28b52ffda0e09304005400001000000100fbff39c00202001000039f0400\
 ";
 
-/// A dictionary that libzstd 1.5.7 trained on `text(400, n)` for `n` from 100 to 399, numbered 0x1234567.
+/// A dictionary that libzstd 1.5.7 trained on `text(400, n)` for `n` from 100 to 399, numbered
+/// 0x1234567.
 pub(super) const DICTIONARY: &str = "\
     37a430ec674523013610a8229d610c30333333333333333333332b5e8579ce10f44566e6c42086c4b421b48d\
     b699c18104124820819811b4812c48080a2201a301007ca4541f8bbb010000046044b0d4df18831001000000\

@@ -33,8 +33,8 @@
 //!
 //! Changes are seen by the handle that makes them at once, and by everyone else after a commit; a
 //! handle that is dropped discards what was not committed. A commit that adds rows to an array or a
-//! table is one step: whatever stops the writer, readers find all of its rows or none. Rows that are
-//! overwritten appear chunk by chunk.
+//! table is one step: whatever stops the writer, readers find all of its rows or none. Rows that
+//! are overwritten appear chunk by chunk.
 //!
 //! The format is described in `docs/formats/bcolz.md`, the way from bcolz to this library in
 //! `docs/guide/bcolz-data.md`.

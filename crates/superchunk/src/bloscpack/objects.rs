@@ -108,15 +108,16 @@ impl Pack {
         self.chunks()?.chunk_position(number)
     }
 
-    /// The bytes after the offsets, and the room for more of them, that belong to no object: those left
-    /// free, and the [dead](Self::dead_len) ones.
+    /// The bytes after the offsets, and the room for more of them, that belong to no object: those
+    /// left free, and the [dead](Self::dead_len) ones.
     pub fn free_len(&self) -> Result<u64> {
         Ok(self.space()?.free)
     }
 
-    /// The bytes that belong to no object any more, or that an interrupted writer has left: they are
-    /// not used again, and not part of a [copy](Self::copy_to). To tell them from those left free,
-    /// which are zeros, up to 1 GiB of the latter is read; what is beyond counts as left free.
+    /// The bytes that belong to no object any more, or that an interrupted writer has left: they
+    /// are not used again, and not part of a [copy](Self::copy_to). To tell them from those left
+    /// free, which are zeros, up to 1 GiB of the latter is read; what is beyond counts as left
+    /// free.
     pub fn dead_len(&self) -> Result<u64> {
         Ok(self.space()?.dead)
     }
@@ -149,12 +150,13 @@ impl Pack {
 
     /// Puts another object, which may be empty, in the place of object `number`.
     ///
-    /// A crash leaves the old objects or the new ones, of all that were replaced since the last commit.
-    /// The new object goes to the bytes left free after the old one ([`PackOptions::reserve`]). If it
-    /// does not fit there, it moves to the end of the file with all objects that follow it, as long as
-    /// no more than a third of the file becomes dead. The old places are [dead](Self::dead_len) bytes
-    /// from then on. Otherwise, and if the offsets of the objects are more than a sector apart, the
-    /// commit writes a whole new file, in which nothing is dead or left free.
+    /// A crash leaves the old objects or the new ones, of all that were replaced since the last
+    /// commit. The new object goes to the bytes left free after the old one
+    /// ([`PackOptions::reserve`]). If it does not fit there, it moves to the end of the file with
+    /// all objects that follow it, as long as no more than a third of the file becomes dead. The
+    /// old places are [dead](Self::dead_len) bytes from then on. Otherwise, and if the offsets of
+    /// the objects are more than a sector apart, the commit writes a whole new file, in which
+    /// nothing is dead or left free.
     ///
     /// [`PackOptions::reserve`]: super::PackOptions::reserve
     pub fn replace_object(&mut self, number: usize, object: &[u8]) -> Result<()> {

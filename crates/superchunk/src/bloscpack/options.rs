@@ -140,8 +140,9 @@ impl PackOptions {
         self
     }
 
-    /// The same options with this much room after each object, in per cent of the bytes of its chunk
-    /// and digest: with 100 an object that takes as many bytes fits there when it is replaced.
+    /// The same options with this much room after each object, in per cent of the bytes of its
+    /// chunk and digest: with 100 an object that takes as many bytes fits there when it is
+    /// replaced.
     #[must_use]
     pub fn with_reserve(mut self, percent: u32) -> Self {
         self.reserve = percent;

@@ -40,8 +40,8 @@ impl Pack {
         open().map_err(|error| explained(error, &[Format::Bloscpack], look))
     }
 
-    /// Opens a file of version 3, or one of objects, for reading and writing. Another writer of this
-    /// kind is kept out.
+    /// Opens a file of version 3, or one of objects, for reading and writing. Another writer of
+    /// this kind is kept out.
     #[cfg(any(unix, windows))]
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         Self::edit_with(path, &OpenOptions::new())

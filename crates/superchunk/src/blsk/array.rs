@@ -40,8 +40,8 @@ use crate::superfile::{Leaf, Updates};
 /// # Ok::<(), superchunk::Error>(())
 /// ```
 ///
-/// Changes are seen by this handle at once, and by everyone else after [`Array::commit`]; an array that
-/// is dropped discards what was not committed.
+/// Changes are seen by this handle at once, and by everyone else after [`Array::commit`]; an array
+/// that is dropped discards what was not committed.
 pub struct Array {
     pub(super) tree: Tree,
     dtype: DType,

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Without lossy filters the input itself is expected, so that a wrong filter is found like a wrong
-//! codec. With one, neither its rounding nor what stands before it can be judged, because nothing says
-//! what it should have made of the input; but the filters after it, the codec and the chunk still are.
-//! A lossy codec leaves nothing to compare: then the chunk only has to decode.
+//! codec. With one, neither its rounding nor what stands before it can be judged, because nothing
+//! says what it should have made of the input; but the filters after it, the codec and the chunk
+//! still are. A lossy codec leaves nothing to compare: then the chunk only has to decode.
 
 use super::decode::Decoder;
 use super::encode::Encoder;
@@ -57,8 +57,8 @@ impl<'a> Original<'a> {
 }
 
 impl Encoder {
-    /// Ends the making of the chunk that begins at `start` of `out`: checks it if the options say so,
-    /// and returns its length. After an error `out` is as it was.
+    /// Ends the making of the chunk that begins at `start` of `out`: checks it if the options say
+    /// so, and returns its length. After an error `out` is as it was.
     pub(super) fn finish(
         &mut self,
         made: Result<()>,

@@ -236,7 +236,8 @@ impl Header {
         })
     }
 
-    /// Whether the chunk can be decoded only with the N-d shape of its blocks, which it does not store.
+    /// Whether the chunk can be decoded only with the N-d shape of its blocks, which it does not
+    /// store.
     pub(crate) fn needs_block_shape(&self) -> bool {
         let has_blocks = matches!(self.content, Content::Blocks | Content::VariableBlocks);
         has_blocks && !self.instrumented && self.slots.iter().any(|slot| slot.needs_block_shape())

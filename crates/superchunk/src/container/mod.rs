@@ -169,7 +169,8 @@ pub(crate) trait Layout: Send + Sync {
         None
     }
 
-    /// What the bytes of the file are as of the last commit, where chunks need not follow each other.
+    /// What the bytes of the file are as of the last commit, where chunks need not follow each
+    /// other.
     #[cfg(feature = "bloscpack")]
     fn space(&self, _contents: &Contents) -> Result<Option<Space>> {
         Ok(None)

@@ -1,10 +1,10 @@
 //! Invariants that fail loudly: what cannot be absent, unless this library has a bug.
 //!
 //! Where one part of the library relies on another (a range that was computed to lie inside of a
-//! buffer, an entry that was counted before), a plain default for what is absent would turn a mistake
-//! into wrong bytes and `Ok(())`. These methods turn it into [`ErrorKind::Bug`], and into a panic where
-//! debug assertions are on: in tests and under the fuzzer. They are not for untrusted bytes: what an
-//! input can make absent is `Corrupt` or `Truncated`.
+//! buffer, an entry that was counted before), a plain default for what is absent would turn a
+//! mistake into wrong bytes and `Ok(())`. These methods turn it into [`ErrorKind::Bug`], and into a
+//! panic where debug assertions are on: in tests and under the fuzzer. They are not for untrusted
+//! bytes: what an input can make absent is `Corrupt` or `Truncated`.
 
 use std::fmt;
 use std::panic::Location;

@@ -89,8 +89,8 @@ pub(crate) enum Sealed {
     Everything,
 }
 
-/// What the fingerprint of index and trailer vouches for. `part` is what `tail` was read from, and `record`
-/// stands before it.
+/// What the fingerprint of index and trailer vouches for. `part` is what `tail` was read from, and
+/// `record` stands before it.
 pub(crate) fn sealed(head: &Head, record: &[u8], part: &[u8], tail: &Tail) -> Sealed {
     let Some((index, trailer)) = part.split_at_checked(tail.index_len) else {
         return Sealed::Nothing;

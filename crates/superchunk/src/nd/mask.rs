@@ -8,7 +8,8 @@ use super::odometer::Odometer;
 use super::points::Place;
 use crate::error::{Error, MustGet, Result};
 
-/// Items are read together until there are as many as this, which bounds the memory for their places.
+/// Items are read together until there are as many as this, which bounds the memory for their
+/// places.
 const MAX_PLACES: usize = 1 << 16;
 
 impl NdArray {

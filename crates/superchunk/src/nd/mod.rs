@@ -121,8 +121,8 @@ impl NdArray {
         Self::from_superchunk(SuperChunk::open_store(store, options)?)
     }
 
-    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder is
-    /// if there is no name.
+    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder
+    /// is if there is no name.
     pub fn open_in_dir(
         dir: Arc<dyn Dir>,
         name: Option<&str>,
@@ -131,8 +131,8 @@ impl NdArray {
         Self::from_superchunk(SuperChunk::open_in_dir(dir, name, options)?)
     }
 
-    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder is
-    /// if there is no name.
+    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder
+    /// is if there is no name.
     pub fn edit_in_dir(
         dir: Arc<dyn Dir>,
         name: Option<&str>,

@@ -13,8 +13,8 @@ use crate::schunk::Made;
 pub(super) type Place = (usize, usize, usize);
 
 impl NdArray {
-    /// Reads items into `dst`, one after the other, as often as they occur. `coordinates` are those of
-    /// each item, one item after the other: as many numbers an item as the array has dimensions.
+    /// Reads items into `dst`, one after the other, as often as they occur. `coordinates` are those
+    /// of each item, one item after the other: as many numbers an item as the array has dimensions.
     pub fn read_points(&self, coordinates: &[u64], dst: &mut [u8]) -> Result<()> {
         self.read_places(&self.places(coordinates, dst.len())?, dst)
     }
@@ -77,7 +77,8 @@ impl NdArray {
         self.write_places(&numbers, bytes, |number| Ok(next(number)?.into()))
     }
 
-    /// Writes items of the chunks `numbers`; `places` returns the items of one chunk after the other.
+    /// Writes items of the chunks `numbers`; `places` returns the items of one chunk after the
+    /// other.
     pub(super) fn write_places<'p>(
         &mut self,
         numbers: &[usize],

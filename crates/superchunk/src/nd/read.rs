@@ -90,7 +90,8 @@ impl NdArray {
         Ok(self.read_bytes(&Selection::all(self.shape()))?.1)
     }
 
-    /// Returns the items at all combinations of some indexes of each axis (NumPy's `ix_`), in C order.
+    /// Returns the items at all combinations of some indexes of each axis (NumPy's `ix_`), in C
+    /// order.
     pub fn read_orthogonal(&self, indexes: &[AxisIndexes<'_>]) -> Result<Vec<u8>> {
         let picks = self.orthogonal_picks(indexes)?;
         let counts: Vec<usize> = picks.iter().map(Picks::count).collect();

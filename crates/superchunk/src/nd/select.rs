@@ -154,8 +154,8 @@ impl Selection {
     }
 }
 
-/// One index, `start:stop` or `start:stop:step`; without the stop where a negative step goes down to
-/// index 0.
+/// One index, `start:stop` or `start:stop:step`; without the stop where a negative step goes down
+/// to index 0.
 impl fmt::Display for AxisSlice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.dropped && self.count == 1 {
@@ -185,9 +185,9 @@ impl fmt::Display for Selection {
     }
 }
 
-/// Reads a selection that means the same for arrays of any shape: without `...`, without indexes that
-/// count from the end, and with a stop (for a negative step with a start). [`Selection::parse`] reads
-/// all others.
+/// Reads a selection that means the same for arrays of any shape: without `...`, without indexes
+/// that count from the end, and with a stop (for a negative step with a start).
+/// [`Selection::parse`] reads all others.
 ///
 /// ```
 /// use superchunk::Selection;

@@ -55,8 +55,8 @@ impl NdArray {
         self.write_picks(&picks, bytes)
     }
 
-    /// Writes a box from a buffer whose axes have these strides, in bytes; a stride of 0 repeats what
-    /// is there.
+    /// Writes a box from a buffer whose axes have these strides, in bytes; a stride of 0 repeats
+    /// what is there.
     pub fn write_box_strided(
         &mut self,
         start: &[u64],
@@ -69,8 +69,8 @@ impl NdArray {
         self.write_strided(&picks, bytes, strides)
     }
 
-    /// Makes all items of a selection equal to `item`, which is as long as one. Chunks that are filled
-    /// take 32 bytes.
+    /// Makes all items of a selection equal to `item`, which is as long as one. Chunks that are
+    /// filled take 32 bytes.
     pub fn fill(&mut self, selection: &Selection, item: &[u8]) -> Result<()> {
         let picks = self.picks(selection)?;
         check_len(&[1], self.item_size(), item.len())?;

@@ -73,9 +73,9 @@ use list::List;
 ///
 /// In Python, `blosc2.open(path).items[5000]` reads the same.
 ///
-/// Many threads may read at once. Changes are seen by this handle at once, and by everyone else after
-/// [`Objects::commit`] or [`Objects::close`]; a handle that is dropped discards what was not committed.
-/// Appending is quick; a change within the list compresses one chunk anew.
+/// Many threads may read at once. Changes are seen by this handle at once, and by everyone else
+/// after [`Objects::commit`] or [`Objects::close`]; a handle that is dropped discards what was not
+/// committed. Appending is quick; a change within the list compresses one chunk anew.
 pub struct Objects {
     frame: SuperChunk,
     kind: ObjectKind,
@@ -153,8 +153,8 @@ impl Objects {
         Self::from_superchunk(SuperChunk::open_store(store, options)?)
     }
 
-    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder is
-    /// if there is no name.
+    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder
+    /// is if there is no name.
     pub fn open_in_dir(
         dir: Arc<dyn Dir>,
         name: Option<&str>,
@@ -163,8 +163,8 @@ impl Objects {
         Self::from_superchunk(SuperChunk::open_in_dir(dir, name, options)?)
     }
 
-    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder is
-    /// if there is no name.
+    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder
+    /// is if there is no name.
     pub fn edit_in_dir(
         dir: Arc<dyn Dir>,
         name: Option<&str>,

@@ -71,14 +71,14 @@ impl StoredChunk {
         self.with_decoder(|decoder| decoder.decompress(self.as_bytes()))
     }
 
-    /// Reads decoded bytes into the start of `dst` and returns their number. Only the blocks that hold
-    /// them are decoded.
+    /// Reads decoded bytes into the start of `dst` and returns their number. Only the blocks that
+    /// hold them are decoded.
     pub fn read_bytes(&self, range: Range<usize>, dst: &mut [u8]) -> Result<usize> {
         self.with_decoder(|decoder| decoder.read_bytes(self.as_bytes(), range, dst))
     }
 
-    /// Reads items of the size that the header states into the start of `dst` and returns their length
-    /// in bytes. Only the blocks that hold them are decoded.
+    /// Reads items of the size that the header states into the start of `dst` and returns their
+    /// length in bytes. Only the blocks that hold them are decoded.
     pub fn read_items(&self, items: Range<usize>, dst: &mut [u8]) -> Result<usize> {
         self.with_decoder(|decoder| decoder.read_items(self.as_bytes(), items, dst))
     }

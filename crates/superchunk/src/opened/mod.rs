@@ -131,14 +131,14 @@ impl OpenOptions {
         self.open_at(&Place::Store(store), Access::Read)
     }
 
-    /// Opens the file or folder called `name` of any folder, or the folder itself if there is no name,
-    /// for reading.
+    /// Opens the file or folder called `name` of any folder, or the folder itself if there is no
+    /// name, for reading.
     pub fn open_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<Opened> {
         self.open_at(&Place::in_dir(dir, name), Access::Read)
     }
 
-    /// Opens the file or folder called `name` of any folder, or the folder itself if there is no name,
-    /// for reading and writing.
+    /// Opens the file or folder called `name` of any folder, or the folder itself if there is no
+    /// name, for reading and writing.
     pub fn edit_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<Opened> {
         self.open_at(&Place::in_dir(dir, name), Access::Edit)
     }

@@ -19,7 +19,8 @@ impl Codec {
     /// The codecs that need no parameter.
     pub const PLAIN: [Self; 5] = [Self::BloscLz, Self::Lz4, Self::Lz4Hc, Self::Zlib, Self::Zstd];
 
-    /// How the built-in codecs are written; `N` is a number. One of the registry is `codec-ID:META`.
+    /// How the built-in codecs are written; `N` is a number. One of the registry is
+    /// `codec-ID:META`.
     pub const SPELLINGS: [&'static str; 6] = ["blosclz", "lz4", "lz4hc", "zlib", "zstd", "ndlz:N"];
 }
 
@@ -64,7 +65,8 @@ impl FromStr for Codec {
 }
 
 impl Filter {
-    /// How the built-in filters are written; `N` is a number. One of the registry is `filter-ID:META`.
+    /// How the built-in filters are written; `N` is a number. One of the registry is
+    /// `filter-ID:META`.
     pub const SPELLINGS: [&'static str; 8] = [
         "shuffle[:N]",
         "bitshuffle",

@@ -168,8 +168,8 @@ impl Packed {
         Ok(Some(plan))
     }
 
-    /// Header and metadata for the chunks there are now, whose sizes are still to be stated; `None` when
-    /// there is no room for their offsets, or for the metadata.
+    /// Header and metadata for the chunks there are now, whose sizes are still to be stated; `None`
+    /// when there is no room for their offsets, or for the metadata.
     pub(super) fn refitted(&self, contents: &Contents) -> Result<Option<Plan>> {
         let Some(writer) = &self.writer else { return Err(container::read_only()) };
         let count = contents.entries.len() as u64;
@@ -427,8 +427,8 @@ pub(crate) fn contents_of(
     })
 }
 
-/// Where the next chunk goes: after the last one and, if that is an object, its reserve. What begins
-/// there with other bytes was left by a writer that was interrupted.
+/// Where the next chunk goes: after the last one and, if that is an object, its reserve. What
+/// begins there with other bytes was left by a writer that was interrupted.
 fn end_of(file: &dyn WriteAt, start: &Start, chunks: &Chunks) -> Result<u64> {
     let mut next = [1];
     if start.header.varlen && chunks.end < start.len {

@@ -39,8 +39,8 @@ impl Policy {
 pub(super) enum Switch {
     /// Header, metadata, and the offsets up to the last one that changes.
     Whole,
-    /// Offsets alone. The length of the last object must not be stated then unless it is the same in
-    /// both states.
+    /// Offsets alone. The length of the last object must not be stated then unless it is the same
+    /// in both states.
     Offsets { last_chunk: Option<usize> },
 }
 
@@ -114,8 +114,8 @@ impl Plan {
         Ok((fitted.len() == self.metadata.len()).then_some(fitted))
     }
 
-    /// What of a file of objects to write so that instead of `old` it says this, with other offsets for
-    /// the `changed` chunks; `None` when that is more than one sector.
+    /// What of a file of objects to write so that instead of `old` it says this, with other offsets
+    /// for the `changed` chunks; `None` when that is more than one sector.
     pub(super) fn switch(&self, old: &Self, changed: &Range<usize>) -> Option<Switch> {
         let place = |number: usize| self.table() + number as u64 * offsets::WIDTH;
         let is_one_sector = |start: u64, end: u64| start / SECTOR == end.saturating_sub(1) / SECTOR;

@@ -6,9 +6,10 @@
 //! ```
 //!
 //! No byte is written to that any commit has made part of an object, so that the old state is whole
-//! until one write of offsets, and of the header where it says something else, makes the new one visible.
-//! That write stays inside of one sector, or else a whole new file is written. Offsets must ascend:
-//! all objects that follow one that moves have to move, too. `docs/decisions/009` says why so.
+//! until one write of offsets, and of the header where it says something else, makes the new one
+//! visible. That write stays inside of one sector, or else a whole new file is written. Offsets
+//! must ascend: all objects that follow one that moves have to move, too. `docs/decisions/009` says
+//! why so.
 
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ use crate::chunk;
 use crate::container::{Contents, Space};
 use crate::error::{Error, MustGet, Result};
 
-/// A file is written anew rather than having more than this part of its objects' bytes in dead ones.
+/// A file is written anew rather than having more than this part of its objects' bytes in dead
+/// ones.
 const MOST_DEAD: u64 = 2;
 
 /// Where the chunks go.
@@ -38,8 +40,8 @@ struct Places {
 }
 
 impl Packed {
-    /// Commits contents in which objects were replaced; returns their slots, or `None` if that takes a
-    /// new file.
+    /// Commits contents in which objects were replaced; returns their slots, or `None` if that
+    /// takes a new file.
     pub(super) fn commit_replaced(&mut self, contents: &Contents) -> Result<Option<Vec<u64>>> {
         let Some(mut places) = self.places(contents)? else { return Ok(None) };
         let Some(mut plan) = self.refitted(contents)? else { return Ok(None) };
@@ -149,8 +151,8 @@ impl Packed {
         Ok(())
     }
 
-    /// The bytes of objects in these slots, the last of which may take bytes up to `end`, and of what lies
-    /// around them.
+    /// The bytes of objects in these slots, the last of which may take bytes up to `end`, and of
+    /// what lies around them.
     pub(super) fn space_of(&self, slots: &[u64], end: u64) -> Result<Space> {
         let objects = slots.iter().map(|slot| {
             let start = self.base.saturating_add(*slot);

@@ -17,7 +17,8 @@ use crate::store::ReadAt;
 
 /// The bytes of one read.
 const PIECE: usize = 64 * 1024;
-/// The most bytes that are searched for the end of reserves. What is not searched counts as reserve.
+/// The most bytes that are searched for the end of reserves. What is not searched counts as
+/// reserve.
 const MOST_SEARCHED: u64 = 1 << 30;
 
 /// Returns the number of zero bytes at the start of `range`.
@@ -49,8 +50,8 @@ pub(super) fn room_for_offsets(store: &dyn ReadAt, range: Range<u64>) -> Result<
     Ok(at - range.start)
 }
 
-/// Looks at all bytes between objects, of which each range is one with its digest, and at those before
-/// the first one and after the offsets, and at those up to the end of the file.
+/// Looks at all bytes between objects, of which each range is one with its digest, and at those
+/// before the first one and after the offsets, and at those up to the end of the file.
 pub(super) fn measure(
     store: &dyn ReadAt,
     offsets_end: u64,

@@ -195,8 +195,8 @@ impl Writer {
         Ok(!header.offsets || count <= self.plan.capacity)
     }
 
-    /// Makes `slots` the state of the file: all of the last commit but the `changed` ones, and the fresh
-    /// ones.
+    /// Makes `slots` the state of the file: all of the last commit but the `changed` ones, and the
+    /// fresh ones.
     pub(super) fn commit_in_place(
         &mut self,
         mut plan: Plan,

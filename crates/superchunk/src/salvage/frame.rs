@@ -262,8 +262,8 @@ fn by_search(head: Option<&Head>, judge: &mut Judge<'_>) -> Result<Built> {
     Ok((plan, parts, report))
 }
 
-/// The error of a file without anything in it; where the disk has failed, or chunks are refused, that is the
-/// reason.
+/// The error of a file without anything in it; where the disk has failed, or chunks are refused,
+/// that is the reason.
 fn nothing_found(input: &Input<'_>, scan: &Scan) -> Error {
     let refusal = scan.chunks.iter().find_map(|found| found.refusal.clone());
     match (input.unreadable().first(), refusal) {

@@ -83,8 +83,8 @@ impl<'a> Input<'a> {
         used
     }
 
-    /// The first place from `at` on that may hold a byte other than zero; `at` itself if `least` bytes are in
-    /// memory there.
+    /// The first place from `at` on that may hold a byte other than zero; `at` itself if `least`
+    /// bytes are in memory there.
     fn skip_hole(&self, at: u64, least: usize) -> u64 {
         let end = self.start + self.window.len() as u64;
         let is_read = at >= self.start && at.saturating_add(least as u64) <= end;

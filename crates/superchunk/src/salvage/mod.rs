@@ -1,10 +1,12 @@
 //! Getting data back out of what a crash, a bad disk or another program has left.
 //!
-//! Nothing is changed in place. The result is new, and goes where the caller says: of frames another
-//! [`SuperChunk`](crate::SuperChunk), of Bloscpack files another file, of bcolz's folders, `blsk` trees and
-//! folders of columns another folder. Neither the source nor the result is ever in memory as a whole. A [`Report`] names every piece with
-//! how sure it is, and every hole. What has to be compressed is decoded again and compared before it is stored. Only what cannot be read or makes no sense becomes a hole: an error of
-//! writing the result, or limits that are too small for it, end the salvage.
+//! Nothing is changed in place. The result is new, and goes where the caller says: of frames
+//! another [`SuperChunk`](crate::SuperChunk), of Bloscpack files another file, of bcolz's folders,
+//! `blsk` trees and folders of columns another folder. Neither the source nor the result is ever in
+//! memory as a whole. A [`Report`] names every piece with how sure it is, and every hole. What has
+//! to be compressed is decoded again and compared before it is stored. Only what cannot be read or
+//! makes no sense becomes a hole: an error of writing the result, or limits that are too small for
+//! it, end the salvage.
 //!
 //! ```
 //! use superchunk::store::Bytes;
@@ -22,9 +24,9 @@
 //! # Ok::<(), superchunk::Error>(())
 //! ```
 //!
-//! What is lost or uncertain stays recognisable: the result has the attribute [`ATTRIBUTE`], a list of lines in
-//! words, unless it is whole and checksums vouch for all of it. A chunk that no line names has the bytes of one
-//! that was stored.
+//! What is lost or uncertain stays recognisable: the result has the attribute [`ATTRIBUTE`], a list
+//! of lines in words, unless it is whole and checksums vouch for all of it. A chunk that no line
+//! names has the bytes of one that was stored.
 //!
 //! What cannot be known is said in the report: without an index the chunks come in the order in which
 //! they were stored; runs of one value exist in the index only, and are lost with it; where a chunk

@@ -148,7 +148,8 @@ impl Plan {
         Ok(frame)
     }
 
-    /// Compresses chunks anew whose filters need the shape of a block, if the result does not tell it.
+    /// Compresses chunks anew whose filters need the shape of a block, if the result does not tell
+    /// it.
     fn free_of_shape(&self, frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
         if frame.stored_block_shape() == self.compress.block_shape {
             return Ok(());

@@ -145,7 +145,8 @@ impl Report {
         self.lines(MOST_LINES)
     }
 
-    /// The same in about `most` lines, of which the last may be one for all chunks that it leaves no room for.
+    /// The same in about `most` lines, of which the last may be one for all chunks that it leaves
+    /// no room for.
     fn lines(&self, most: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if self.order != Order::Index {

@@ -40,8 +40,8 @@ pub(super) struct Found {
     pub(super) refusal: Option<Refusal>,
 }
 
-/// Why a chunk cannot be decoded: its codec or a filter is not known here, or its filters need the shape of
-/// a block, which is lost.
+/// Why a chunk cannot be decoded: its codec or a filter is not known here, or its filters need the
+/// shape of a block, which is lost.
 pub(super) type Refusal = (ErrorKind, String);
 
 impl Found {
@@ -144,7 +144,8 @@ impl<'a> Judge<'a> {
         Ok(Found { at, len, suffix, decoded_len, item_size, certainty, refusal })
     }
 
-    /// How sure a chunk with this header can be at best: a wrong shape of a block mixes up its items.
+    /// How sure a chunk with this header can be at best: a wrong shape of a block mixes up its
+    /// items.
     pub(super) fn best_certainty(&self, header: &Header) -> Certainty {
         match header.needs_block_shape() && !self.is_shape_sealed {
             true => Certainty::Decoded,
@@ -170,8 +171,8 @@ impl<'a> Judge<'a> {
         self.decoder.check_known(header)
     }
 
-    /// Why chunks with this header cannot be decoded, where a codec or filter is not known here, or the shape
-    /// of a block is needed and lost.
+    /// Why chunks with this header cannot be decoded, where a codec or filter is not known here, or
+    /// the shape of a block is needed and lost.
     fn refusal_of(&self, header: &Header) -> Option<Refusal> {
         match self.check_known(header) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {

@@ -117,8 +117,8 @@ impl SuperChunk {
         opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
     }
 
-    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder is
-    /// if there is no name.
+    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder
+    /// is if there is no name.
     pub fn open_in_dir(
         dir: Arc<dyn Dir>,
         name: Option<&str>,
@@ -137,8 +137,8 @@ impl SuperChunk {
         opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
     }
 
-    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder is
-    /// if there is no name.
+    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder
+    /// is if there is no name.
     pub fn edit_in_dir(
         dir: Arc<dyn Dir>,
         name: Option<&str>,

@@ -192,8 +192,8 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 /// How a container of any format is opened.
 ///
 /// [`OpenOptions::open`] opens whatever is there; each type takes the same options, as in
-/// [`SuperChunk::open_with`](crate::SuperChunk::open_with). An option applies to every format that has
-/// what it is about, and says so where some formats have not.
+/// [`SuperChunk::open_with`](crate::SuperChunk::open_with). An option applies to every format that
+/// has what it is about, and says so where some formats have not.
 ///
 /// ```no_run
 /// use superchunk::{Executor, Limits, NdArray, OpenOptions};
@@ -241,8 +241,8 @@ pub struct OpenOptions {
     pub lenient: bool,
     /// Whether the digests of a Bloscpack file are left unchecked.
     pub unchecked_digests: bool,
-    /// The room that a writer leaves after each object of a Bloscpack file that it appends, moves or
-    /// writes anew, in per cent of the bytes that the object takes.
+    /// The room that a writer leaves after each object of a Bloscpack file that it appends, moves
+    /// or writes anew, in per cent of the bytes that the object takes.
     pub reserve: u32,
     /// How appended chunks are compressed. When `None`: as the container says, or like its first
     /// chunk. bcolz and blsk store how all their chunks are compressed and refuse this option.
@@ -349,25 +349,25 @@ impl OpenOptions {
         self
     }
 
-    /// The same options, but the digests of a Bloscpack file are not compared: a part of a chunk can
-    /// then be read without the rest.
+    /// The same options, but the digests of a Bloscpack file are not compared: a part of a chunk
+    /// can then be read without the rest.
     #[must_use]
     pub fn with_unchecked_digests(mut self, unchecked: bool) -> Self {
         self.unchecked_digests = unchecked;
         self
     }
 
-    /// The same options, but a writer leaves this much room after each object of a Bloscpack file that
-    /// it appends, moves or writes anew, in per cent of the bytes that it takes.
+    /// The same options, but a writer leaves this much room after each object of a Bloscpack file
+    /// that it appends, moves or writes anew, in per cent of the bytes that it takes.
     #[must_use]
     pub fn with_reserve(mut self, percent: u32) -> Self {
         self.reserve = percent;
         self
     }
 
-    /// The same options, but appended chunks are compressed like this. Item size, blocks of an array
-    /// and the generation of chunks stay those of the container; executor and registry are those of
-    /// these options.
+    /// The same options, but appended chunks are compressed like this. Item size, blocks of an
+    /// array and the generation of chunks stay those of the container; executor and registry are
+    /// those of these options.
     #[must_use]
     pub fn with_compress(mut self, compress: CompressOptions) -> Self {
         self.compress = Some(compress);

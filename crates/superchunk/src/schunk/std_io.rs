@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 /// takes it, and with an `Arc` many readers share one handle.
 ///
 /// One chunk at a time is decoded and kept. A read that follows a seek, and one of a chunk or more,
-/// goes straight into the caller's buffer and decodes only the blocks that it needs. No read passes the
-/// end of a chunk, so that all bytes before a damaged one are read. A failed read changes nothing: the
-/// [`Error`] is in the [`io::Error`], for [`io::Error::downcast`].
+/// goes straight into the caller's buffer and decodes only the blocks that it needs. No read passes
+/// the end of a chunk, so that all bytes before a damaged one are read. A failed read changes
+/// nothing: the [`Error`] is in the [`io::Error`], for [`io::Error::downcast`].
 ///
 /// ```
 /// use std::io::{BufRead, Read, Seek, SeekFrom};
@@ -162,12 +162,12 @@ impl<S: Borrow<SuperChunk>> fmt::Debug for ByteReader<S> {
 
 /// A super-chunk as [`Write`]: what is written is appended.
 ///
-/// [`flush`](Write::flush) does nothing and does **not** commit: the bytes are seen by this handle at
-/// once, and by everyone else after [`SuperChunk::commit`] or [`SuperChunk::close`]. An error means
-/// that nothing of this write was appended; it carries the [`Error`].
+/// [`flush`](Write::flush) does nothing and does **not** commit: the bytes are seen by this handle
+/// at once, and by everyone else after [`SuperChunk::commit`] or [`SuperChunk::close`]. An error
+/// means that nothing of this write was appended; it carries the [`Error`].
 ///
-/// Where chunks have no fixed size, every write makes one. Programs that write a few bytes at a time
-/// put a [`BufWriter`](io::BufWriter) before it.
+/// Where chunks have no fixed size, every write makes one. Programs that write a few bytes at a
+/// time put a [`BufWriter`](io::BufWriter) before it.
 ///
 /// ```
 /// use std::io::Write;

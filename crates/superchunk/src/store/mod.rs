@@ -70,8 +70,9 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
-    /// Returns the first position from `position` on that may hold a byte other than zero, or the length if
-    /// there is none. Stores that know their holes, as sparse files do, let readers skip them so.
+    /// Returns the first position from `position` on that may hold a byte other than zero, or the
+    /// length if there is none. Stores that know their holes, as sparse files do, let readers skip
+    /// them so.
     fn next_data(&self, position: u64) -> Result<u64> {
         Ok(position)
     }

@@ -26,8 +26,8 @@ pub(crate) fn patiently<T>(wait: Duration, mut attempt: impl FnMut() -> Result<T
     }
 }
 
-/// The number of times that a reader starts again, a pause of a millisecond apart, while writers are
-/// at work.
+/// The number of times that a reader starts again, a pause of a millisecond apart, while writers
+/// are at work.
 const RESTARTS: usize = 500;
 
 /// Repeats `attempt` while it fails with [`ErrorKind::Changed`], for about half a second.

@@ -17,7 +17,8 @@ pub(crate) fn index(stored: i32) -> Option<usize> {
     usize::try_from(stored).ok()
 }
 
-/// The bytes that a store has put into `dst`, by its own count of them. Stores are also those of callers.
+/// The bytes that a store has put into `dst`, by its own count of them. Stores are also those of
+/// callers.
 pub(crate) fn filled(dst: &[u8], count: usize) -> Result<&[u8]> {
     dst.get(..count).ok_or_else(|| {
         let words = format!("the store returned {count} bytes where {} were asked for", dst.len());

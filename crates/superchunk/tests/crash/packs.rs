@@ -97,8 +97,8 @@ fn bloscpack_reads_the_same_state() {
     assert!(read >= 50, "only {read}");
 }
 
-/// Replaces objects, some of them together with others, and appends some, a commit after each; one in four
-/// closes the file and opens it again.
+/// Replaces objects, some of them together with others, and appends some, a commit after each; one
+/// in four closes the file and opens it again.
 fn write_object_states(disk: &Disk, seed: u64) -> Vec<Vec<Vec<u8>>> {
     let mut rng = Rng::new(seed);
     let reserve = [0, 30, 150, 400][rng.index(4)];

@@ -1,5 +1,5 @@
-//! A thousand damages of blsk arrays and tables each: every chunk whose bytes are left comes back, in its place
-//! where anything tells what that is, and the report tells of the others.
+//! A thousand damages of blsk arrays and tables each: every chunk whose bytes are left comes back,
+//! in its place where anything tells what that is, and the report tells of the others.
 
 #![expect(
     clippy::unwrap_used,

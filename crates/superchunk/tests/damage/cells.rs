@@ -1,5 +1,5 @@
-//! Arrays whose filters work on N-d blocks: chunks do not store the shape of a block, the metalayer does. NDLZ,
-//! which is a codec, states it in its streams.
+//! Arrays whose filters work on N-d blocks: chunks do not store the shape of a block, the metalayer
+//! does. NDLZ, which is a codec, states it in its streams.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

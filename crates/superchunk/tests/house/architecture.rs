@@ -1,4 +1,5 @@
-//! The rules of the house that a compiler cannot see: layers, file lengths, and invariants that are not hidden.
+//! The rules of the house that a compiler cannot see: layers, file lengths, and invariants that are
+//! not hidden.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -154,8 +155,8 @@ fn hidden_invariants_are_found() {
     }
 }
 
-/// The lines where a part that must be there is looked for, and nothing is said if it is not: a default follows, or an `if let`
-/// that goes on.
+/// The lines where a part that must be there is looked for, and nothing is said if it is not: a
+/// default follows, or an `if let` that goes on.
 fn hidden_in(code: &str) -> Vec<usize> {
     let lines = code.lines().map(|line| line.split("//").next().unwrap());
     let code = &lines.collect::<Vec<_>>().join("\n");

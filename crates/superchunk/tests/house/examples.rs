@@ -1,5 +1,5 @@
-//! The programs in the folder `examples` do what they say: each checks its own results, and here all of
-//! them are modules of one program, which is compiled and linked once.
+//! The programs in the folder `examples` do what they say: each checks its own results, and here
+//! all of them are modules of one program, which is compiled and linked once.
 
 use std::fs;
 use std::path::Path;

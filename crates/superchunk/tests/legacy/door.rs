@@ -1,5 +1,5 @@
-//! Every vector opens through one door as what it is: from a path, from bytes and from a folder; what
-//! only python-blosc2 reads is refused by its name.
+//! Every vector opens through one door as what it is: from a path, from bytes and from a folder;
+//! what only python-blosc2 reads is refused by its name.
 
 #![expect(
     clippy::indexing_slicing,
@@ -40,8 +40,8 @@ pub(crate) fn arm(opened: &Result<Opened>) -> &'static str {
     }
 }
 
-/// Opens the same thing by its path, from its folder, from bytes if it is a file, and from itself if
-/// it is a folder. All must be opened alike.
+/// Opens the same thing by its path, from its folder, from bytes if it is a file, and from itself
+/// if it is a folder. All must be opened alike.
 pub(crate) fn open_everywhere(path: &Path, options: &OpenOptions) -> Vec<Result<Opened>> {
     let (parent, name) = Folder::parent_of(path).unwrap();
     let parent: Arc<dyn Dir> = Arc::new(parent);

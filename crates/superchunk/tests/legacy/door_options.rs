@@ -1,5 +1,5 @@
-//! The door to every format, with one container of each: what is opened as something else is named, and
-//! the options apply in every arm.
+//! The door to every format, with one container of each: what is opened as something else is named,
+//! and the options apply in every arm.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! Objects of a Bloscpack file that are replaced: where they go, what becomes dead, who still reads what.
+//! Objects of a Bloscpack file that are replaced: where they go, what becomes dead, who still reads
+//! what.
 
 #![expect(
     clippy::indexing_slicing,
@@ -72,8 +73,9 @@ fn replace(folder: &Arc<MemoryFolder>, number: usize, object: &[u8]) {
     pack.close().unwrap();
 }
 
-/// The free and the dead bytes, counted one by one: what follows an object up to the next one is free, and
-/// from the first byte on that is not zero dead. Before the first one, all that is not −1 or 0 is both.
+/// The free and the dead bytes, counted one by one: what follows an object up to the next one is
+/// free, and from the first byte on that is not zero dead. Before the first one, all that is not −1
+/// or 0 is both.
 fn free_and_dead(file: &[u8]) -> (u64, u64) {
     let (table, count) = (table_of(file), number_at(file, 16));
     let digest = [0, 4, 4, 16, 20, 28, 32][usize::from(file[6])];

@@ -182,7 +182,8 @@ impl States {
         }
     }
 
-    /// Makes the states of the distribution that `src` begins with, and returns the bytes that follow it.
+    /// Makes the states of the distribution that `src` begins with, and returns the bytes that
+    /// follow it.
     fn read_distribution<'a>(&mut self, kind: Kind, src: &'a [u8]) -> Result<&'a [u8]> {
         let (most_symbols, most_log) = kind.limits();
         let (distribution, used) = Distribution::read(src, most_symbols, most_log)?;

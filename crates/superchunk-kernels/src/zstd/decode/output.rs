@@ -10,7 +10,8 @@ pub(super) const TOO_LONG: &str = "zstd stream is longer than its block";
 pub(super) struct Output<'a, 'b> {
     /// The output of the frame from its start.
     pub(super) dst: &'a mut [u8],
-    /// The content of the dictionary, which precedes the frame: distances do not reach further back.
+    /// The content of the dictionary, which precedes the frame: distances do not reach further
+    /// back.
     history: &'b [u8],
     /// So many bytes of it are there.
     pub(super) written: usize,
@@ -94,8 +95,8 @@ impl<'a, 'b> Output<'a, 'b> {
         Ok(self.is_enough())
     }
 
-    /// Copies the part of a match that lies in the dictionary, which is none where the distance does
-    /// not reach it, and returns its length. The match fits into `dst`.
+    /// Copies the part of a match that lies in the dictionary, which is none where the distance
+    /// does not reach it, and returns its length. The match fits into `dst`.
     fn copy_history(&mut self, matched: usize, distance: usize) -> Result<usize> {
         const NOWHERE: &str = "zstd match begins before its frame";
         if distance == 0 {

@@ -32,8 +32,8 @@ pub(in crate::store) fn read_up_to(
     Ok(reachable - rest.len())
 }
 
-/// The first position from `position` on where the file system has stored anything, as far as it tells; `None` if
-/// the rest of the file is a hole. What is read of a hole is zeros.
+/// The first position from `position` on where the file system has stored anything, as far as it
+/// tells; `None` if the rest of the file is a hole. What is read of a hole is zeros.
 pub(in crate::store) fn next_stored(file: &File, position: u64) -> Option<u64> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {

@@ -65,7 +65,8 @@ impl Directory {
         self.with(|dir| fs::fstat(dir)).map(|stat| Some(Identity::of_stat(&stat)))
     }
 
-    /// Whether another directory has taken the place of the outermost one, which `path` leads through.
+    /// Whether another directory has taken the place of the outermost one, which `path` leads
+    /// through.
     pub(super) fn is_replaced(&self, path: &Path) -> bool {
         let outermost = path.ancestors().nth(self.below.len()).map(fs::stat);
         match (outermost, fs::fstat(&self.base)) {

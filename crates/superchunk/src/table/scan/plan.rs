@@ -23,7 +23,8 @@ pub(super) fn span_rows<'a>(columns: impl Iterator<Item = &'a Column> + Clone) -
     }
 }
 
-/// The bytes that working on a span takes: those of its rows, or of the longest chunk if that is more.
+/// The bytes that working on a span takes: those of its rows, or of the longest chunk if that is
+/// more.
 pub(super) fn span_len<'a>(columns: impl Iterator<Item = &'a Column> + Clone) -> usize {
     let rows = span_rows(columns.clone());
     let row_size = |column: &Column| column.row_size() as u64;
