@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::needs::{Need, provide};
 use crate::step::{Outcome, cargo, run, say, step};
-use crate::{debian, dependencies, fuzz, hosts, kernels, loom, peers};
+use crate::{api, debian, dependencies, fuzz, hosts, kernels, loom, peers};
 
 /// The two crates that users build without default features, too.
 const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
@@ -24,7 +24,7 @@ struct Check {
     run: fn() -> Outcome,
 }
 
-static CHECKS: [Check; 12] = [
+static CHECKS: [Check; 13] = [
     Check { name: "format", needs: Vec::new, run: format },
     Check { name: "clippy", needs: Vec::new, run: clippy },
     Check { name: "dependencies", needs: Vec::new, run: dependencies::check },
@@ -32,6 +32,7 @@ static CHECKS: [Check; 12] = [
     Check { name: "lesser-kernels", needs: Vec::new, run: kernels::lesser },
     Check { name: "loom", needs: Vec::new, run: loom::loom },
     Check { name: "docs", needs: Vec::new, run: docs },
+    Check { name: "api", needs: Vec::new, run: api::check },
     Check { name: "web", needs: || vec![Need::Target(WASM)], run: web },
     Check {
         name: "other-systems",

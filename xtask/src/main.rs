@@ -3,6 +3,7 @@
 //! `cargo xtask test` is all of the continuous integration, word for word: what passes here passes
 //! there. Nothing but the standard library, cargo and Python is needed.
 
+mod api;
 mod bench;
 mod check;
 mod crash;
@@ -27,10 +28,11 @@ const HELP: &str = "\
 cargo xtask <command>
 
   test [options]   everything that must pass: format, lints, dependencies, tests, documents, a short
-                   search for bad inputs, that it compiles for the web, Windows and macOS, and the
-                   hosts; prints what will be installed before it installs it, and the time of each check
+                   search for bad inputs, the public API, that it compiles for the web, Windows and
+                   macOS, and the hosts; prints what will be installed before it installs it, and the time of each check
                    --only NAME     run only this check, may be repeated; a wrong name lists them
                    --no-install    fail with a list of what is missing instead of installing it
+  api [--save]     compare the public API of the library with docs/public-api.txt, or write that file anew
   setup            only install the peers (real Blosc libraries) under target/venv
   interop          the tests with the real Blosc libraries with every combination of options, of which
                    `test` tries every pair or triple: about a quarter of an hour
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
         Some((command, options)) if command == "test" => check::test(options),
+        Some((command, options)) if command == "api" => api::api(options),
         Some((command, [])) if command == "setup" => peers::setup().map(drop),
         Some((command, [])) if command == "interop" => interop::interop(),
         Some((command, [])) if command == "kernels" => kernels::kernels(),

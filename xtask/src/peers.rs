@@ -128,7 +128,7 @@ impl Environment {
 }
 
 /// The interpreter to build environments with; the pinned wheels exist for Python 3.11.
-fn interpreter() -> Outcome<OsString> {
+pub(crate) fn interpreter() -> Outcome<OsString> {
     if let Some(named) = std::env::var_os("PYTHON") {
         return Ok(named);
     }
