@@ -213,13 +213,13 @@ fn a_held_lock_keeps_others_waiting() {
     let (frame, chunks) = filled(&mut holder, &params);
     holder.close(frame).unwrap();
     let lock = holder.hold_lock(&path).unwrap();
-    assert!(holder.holds_lock(&lock, Duration::from_secs(60)).unwrap());
+    assert!(holder.holds_lock(&lock, Duration::from_secs(600)).unwrap());
 
     let mut other = FramePeer::spawn(PeerKind::Blosc2);
     let waiting = other.hold_lock(&path).unwrap();
     assert!(!other.holds_lock(&waiting, Duration::from_millis(300)).unwrap());
     holder.release_lock(lock).unwrap();
-    assert!(other.holds_lock(&waiting, Duration::from_secs(60)).unwrap());
+    assert!(other.holds_lock(&waiting, Duration::from_secs(600)).unwrap());
     other.release_lock(waiting).unwrap();
     let frame = other.open_locking(&path).unwrap();
     assert!(other.read_chunks(frame).unwrap() == chunks);

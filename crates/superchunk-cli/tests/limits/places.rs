@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use superchunk_testkit::scratch::Scratch;
 
-use crate::arena::{judge, shell};
+use crate::arena::{BOUNDED, judge, shell};
 use crate::verbs::lines;
 
 /// The exit codes of wrong command lines, of what the system refuses, and of what would be overwritten.
@@ -68,7 +68,7 @@ impl Places {
     /// Runs a command line, after what a shell is to do before; returns exit code and messages.
     fn run_after(&self, before: &str, line: &str) -> (i32, String) {
         let program = env!("CARGO_BIN_EXE_superchunk");
-        let script = format!("{before} exec timeout -s KILL 60 {program} -T 1 {}", quoted(line));
+        let script = format!("{before} {BOUNDED} {program} -T 1 {}", quoted(line));
         let output: Output = shell(self.0.folder(), &script).output().unwrap();
         let judged = judge(&output);
         assert!(judged.is_ok(), "{line}: {judged:?}");

@@ -11,7 +11,7 @@ use std::thread;
 use superchunk_testkit::scratch::Scratch;
 use superchunk_testkit::vectors::{Vector, family};
 
-use crate::arena::{LIMIT_MEM, copy, judge, shell};
+use crate::arena::{BOUNDED, LIMIT_MEM, copy, judge, shell};
 use crate::verbs::lines_of_turn;
 
 /// Each file meets a line of one of so many verbs.
@@ -44,7 +44,7 @@ fn outcome(
     copy(file, &folder.join(name)).map_err(failed)?;
     let line = line.replace("{}", &format!("'{}'", name.to_string_lossy()));
     let program = env!("CARGO_BIN_EXE_superchunk");
-    let script = format!("exec timeout -s KILL 60 {program} {options} {line}");
+    let script = format!("{BOUNDED} {program} {options} {line}");
     let output = shell(folder, &script).output().map_err(failed)?;
     Ok((judge(&output)?, output.stdout))
 }

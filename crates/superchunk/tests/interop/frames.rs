@@ -468,7 +468,7 @@ fn lock_file_is_honoured(path: &Path, kind: Kind) {
     frame.append(&[1; 400]).unwrap();
     frame.commit().unwrap();
     let held = peer.hold_lock(path).unwrap();
-    assert!(peer.holds_lock(&held, Duration::from_secs(20)).unwrap());
+    assert!(peer.holds_lock(&held, Duration::from_secs(600)).unwrap());
     assert_eq!(frame.append(&[2; 400]).unwrap_err().kind(), ErrorKind::Locked);
     let reader = OpenOptions::new().with_locking(Locking::SidecarNoWait);
     assert_eq!(SuperChunk::open_with(path, &reader).unwrap_err().kind(), ErrorKind::Locked);
@@ -478,7 +478,7 @@ fn lock_file_is_honoured(path: &Path, kind: Kind) {
     let held = peer.hold_lock(path).unwrap();
     assert!(!peer.holds_lock(&held, Duration::from_millis(200)).unwrap());
     frame.commit().unwrap();
-    assert!(peer.holds_lock(&held, Duration::from_secs(20)).unwrap());
+    assert!(peer.holds_lock(&held, Duration::from_secs(600)).unwrap());
     peer.release_lock(held).unwrap();
     let handle = peer.open_locking(path).unwrap();
     peer.append_data(handle, &[3; 400]).unwrap();
