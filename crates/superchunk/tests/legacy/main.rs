@@ -4,6 +4,8 @@ use superchunk_testkit::alloc::CountingAllocator;
 
 mod bcolz;
 mod bcolz_golden;
+#[cfg(unix)]
+mod bcolz_replaced;
 mod blsk;
 mod blsk_corruption;
 mod blsk_filters;
