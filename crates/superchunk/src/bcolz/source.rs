@@ -8,13 +8,14 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use super::array::Array;
 use super::table::Table;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
+use crate::spare::attempt;
 use crate::table::{self, Bounds, BoundsFile, ChunkToken, chunk_bounds, column_of};
 
 /// The file of bounds, in the folder `meta` of a column.
@@ -119,8 +120,10 @@ impl<T: Borrow<Table>> TableSource<T> {
 
     fn file(&self, column: usize) -> Option<&BoundsFile> {
         let array = self.array(column).ok()?;
-        let read = || array.read_bounds().ok().flatten();
-        self.files.get(column)?.get_or_init(read).as_ref()
+        let file = self.files.get(column)?;
+        // It is read outside of the lock, which a forked child could find locked for ever.
+        let read = if file.get().is_none() { array.read_bounds().ok().flatten() } else { None };
+        file.get_or_init(|| read).as_ref()
     }
 
     fn look_up(&self, column: usize, chunk: u64) -> Option<Bounds> {
@@ -180,13 +183,12 @@ impl<T: Borrow<Table> + Send + Sync> table::Source for TableSource<T> {
     }
 
     fn bounds(&self, column: usize, chunk: u64) -> Option<Bounds> {
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bounds) = known().get(&(column, chunk)) {
-            return *bounds;
-        }
-        let bounds = self.look_up(column, chunk);
-        known().insert((column, chunk), bounds);
-        bounds
+        let known = attempt(&self.known).and_then(|known| known.get(&(column, chunk)).copied());
+        known.unwrap_or_else(|| {
+            let bounds = self.look_up(column, chunk);
+            attempt(&self.known).map(|mut known| known.insert((column, chunk), bounds));
+            bounds
+        })
     }
 }
 

@@ -70,6 +70,7 @@ impl Decoder {
         let dst = destination(header, &range, dst)?;
         let len = dst.len();
         self.limits.check_decoded(len)?;
+        self.begin(len)?;
         if header.content == Content::VariableBlocks {
             vl::decode_range(self, header, chunk, range, dst)?;
         } else {
