@@ -136,6 +136,11 @@ impl Executor {
         Executor { observer: None, ..self.clone() }
     }
 
+    /// Whether there is somebody to ask.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
     /// Asks whether a step of `len` bytes goes on, of `total` bytes in all.
     #[inline]
     pub(crate) fn begin(&self, work: Work, len: usize, total: Option<u64>) -> Result<()> {
@@ -190,7 +195,7 @@ impl fmt::Debug for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Executor")
             .field("threads", &self.thread_count())
-            .field("is_observed", &self.observer.is_some())
+            .field("is_observed", &self.is_observed())
             .finish()
     }
 }
