@@ -54,8 +54,7 @@ impl Array {
     pub fn copy_to(&self, path: impl AsRef<Path>, options: &ArrayOptions) -> Result<()> {
         self.check_copy(options)?;
         let path = path.as_ref();
-        let home = new_home(Arc::new(Folder::create(path)?), told(path))?;
-        self.copy_into(home, options)
+        Folder::filled(path, |dir| self.copy_into(new_home(dir, told(path))?, options))
     }
 
     /// The same in any folder, which must be empty.
@@ -134,8 +133,7 @@ impl Table {
     ) -> Result<()> {
         let options = self.checked(options)?;
         let path = path.as_ref();
-        let home = new_home(Arc::new(Folder::create(path)?), told(path))?;
-        self.copy_into(&home, "", &options)
+        Folder::filled(path, |dir| self.copy_into(&new_home(dir, told(path))?, "", &options))
     }
 
     /// The same in any folder, which must be empty.

@@ -95,8 +95,10 @@ macro_rules! copies {
                 options: &Options,
             ) -> Result<()> {
                 let path = path.as_ref();
-                let place = (Arc::new(Folder::create(path)?) as Arc<dyn Dir>, path.display().to_string());
-                self.tree.copy_to(place, &self.attributes, options)
+                Folder::filled(path, |dir| {
+                    let place = (dir as Arc<dyn Dir>, path.display().to_string());
+                    self.tree.copy_to(place, &self.attributes, options)
+                })
             }
 
             /// The same in any folder, which must be empty.

@@ -410,7 +410,7 @@ fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
 
 /// Whether all of a chunk may tell more than its blocks, each cut off where the next one begins: blocks that overlap
 /// can be read, if only with the bytes that follow them. So a chunk is read or refused alike wherever it is.
-pub(super) fn wants_more(error: &Error) -> bool {
+pub(crate) fn wants_more(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated)
 }
 

@@ -21,6 +21,7 @@ mod vl;
 
 pub(crate) use blocks::{Change, Made};
 pub use edit::Fill;
+pub(crate) use fetch::wants_more;
 pub use options::{FrameOptions, OpenOptions};
 pub use std_io::{Appender, ByteReader};
 pub(crate) use verify::Depth;
