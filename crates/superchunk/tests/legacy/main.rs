@@ -13,6 +13,7 @@ mod blsk_golden;
 mod door;
 mod door_options;
 mod json;
+mod owned_scans;
 mod packs;
 mod packs_corruption;
 mod packs_golden;
