@@ -6,6 +6,7 @@
 mod args;
 mod arrays;
 mod blpk;
+mod cli;
 mod context;
 mod encoding;
 mod failure;
@@ -43,7 +44,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use args::{Cli, Command, FilterArgs};
+use args::FilterArgs;
+use cli::{Cli, Command};
 use context::Context;
 use failure::{Exit, Failure, Outcome};
 
@@ -56,7 +58,7 @@ fn main() -> ExitCode {
         let exit = blpk::run(arguments, None).err().and_then(|failure| failure.exit());
         return exit.map_or(ExitCode::SUCCESS, |exit| ExitCode::from(exit as u8));
     }
-    let matches = args::definition().try_get_matches();
+    let matches = cli::definition().try_get_matches();
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -128,8 +130,8 @@ fn run(command: &Command, context: &Context) -> Outcome {
             let name = std::iter::once(OsString::from("blpk"));
             blpk::run(name.chain(arguments.iter().cloned()), Some(context))
         }
-        Command::Completions(args) => verbs::manual::completions(args),
-        Command::Man(args) => verbs::manual::man(args),
+        Command::Completions(args) => verbs::manual::completions(args, Cli::command()),
+        Command::Man(args) => verbs::manual::man(args, Cli::command()),
         Command::Demo(_) => verbs::demo::run(context),
         Command::DemoWriter(args) => verbs::demo::write(args, context),
     }

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::args::Cli;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
@@ -35,14 +34,13 @@ pub(crate) struct ManArgs {
     all: Option<PathBuf>,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
+pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "superchunk", &mut script);
+    clap_complete::generate(args.shell, &mut command, "superchunk", &mut script);
     output::print(&String::from_utf8_lossy(&script))
 }
 
-pub(crate) fn man(args: &ManArgs) -> Outcome {
-    let command = Cli::command();
+pub(crate) fn man(args: &ManArgs, command: Command) -> Outcome {
     let Some(folder) = &args.all else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(Failure::stdout)?;
