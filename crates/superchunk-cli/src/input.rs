@@ -1,8 +1,7 @@
 //! What a location holds, opened for reading: frames, Bloscpack files, chunks, arrays, objects, plain
 //! bytes.
 
-use std::fs::File;
-use std::io;
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -19,11 +18,11 @@ use crate::location::Location;
 use crate::memory::Memory;
 use crate::objects::ObjectList;
 use crate::packs;
-use crate::replace::Scratch;
+use crate::scratch::Scratch;
+use crate::sizes::stored_of_path;
 use crate::span::Span;
 use crate::summary::Decoding;
 use crate::tables;
-use crate::verbs::pack::stored_of_path;
 
 /// How much of plain bytes is read at once.
 const PIECE: usize = 1 << 20;
@@ -82,7 +81,7 @@ impl Input {
         let (path, spool) = match &location.path {
             Some(path) => (path.clone(), None),
             None => {
-                let spool = spool_stdin()?;
+                let spool = Scratch::of_stdin()?;
                 (spool.path().to_owned(), Some(spool))
             }
         };
@@ -363,15 +362,28 @@ fn raw(path: &Path) -> Outcome<Content> {
     Ok(Content::Raw(RawFile { reader, len }))
 }
 
-/// Copies stdin to a temporary file, because frames are not read from front to back.
-pub(crate) fn spool_stdin() -> Outcome<Scratch> {
-    Scratch::of_stream(&mut io::stdin().lock())
+/// Whether an input can be read only once: stdin, a pipe or a device.
+pub(crate) fn is_stream(input: &OsStr) -> bool {
+    let found = Path::new(input).metadata();
+    input == "-" || found.is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The same for a pipe with a name, or a device.
-pub(crate) fn spool_pipe(path: &Path) -> Outcome<Scratch> {
-    let file = File::open(path).map_err(|error| Failure::io("open it for reading", path, error))?;
-    Scratch::of_stream(&mut &file)
+/// An input that is packed itself: what is in it is decoded and appended, unless it is out of
+/// proportion to what is stored.
+pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
+    let packed = opened(input, context)?;
+    packed.as_ref().map_or(Ok(()), |packed| packed.check_expansion(context))?;
+    Ok(packed)
+}
+
+/// An input that is packed itself.
+pub(crate) fn opened(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
+    let path = Path::new(input);
+    if is_stream(input) || matches!(detect::path(path)?.format, Format::Raw) {
+        return Ok(None);
+    }
+    let location = Location::whole(Some(path.to_owned()));
+    Ok(Some(Input::open(&location, context)?))
 }
 
 /// A length that must fit the memory.

@@ -9,7 +9,7 @@ use super::{Needed, PIECE, ahead, bytes_of};
 use crate::failure::Outcome;
 use crate::input::to_usize;
 use crate::memory::Memory;
-use crate::verbs::pack::stored_of_path;
+use crate::sizes::stored_of_path;
 
 /// An open `.npy` file.
 pub(crate) struct NpyFile {

@@ -11,15 +11,15 @@ use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input, to_usize};
+use crate::input::{Content, Input, packed, to_usize};
 use crate::interrupt;
 use crate::memory::Memory;
 use crate::packs;
-use crate::replace::{Scratch, replace};
+use crate::replace::replace;
+use crate::scratch::Scratch;
+use crate::sizes::size_of_path;
 use crate::source::Source;
 use crate::target::Target;
-use crate::verbs::append::packed;
-use crate::verbs::pack::size_of_path;
 
 /// What is to become an array in a frame.
 pub(crate) struct Request<'a> {
@@ -85,8 +85,7 @@ pub(crate) fn pack(
     let mut options = options;
     options.frame.durability = Durability::Process;
     let array = make(scratch.path(), &options)?;
-    let stored =
-        crate::verbs::pack::write_frame(array.superchunk(), target, request.force, context)?;
+    let stored = target.write_frame(array.superchunk(), request.force, context)?;
     Ok((len_of(&array), stored))
 }
 

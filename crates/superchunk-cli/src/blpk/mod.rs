@@ -19,6 +19,7 @@ use superchunk::{CompressOptions, Json};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
+use crate::opened;
 use crate::output;
 use crate::packs;
 use crate::source::Source;
@@ -205,7 +206,7 @@ impl Shop<'_> {
         let before = size();
         self.tell(format!("orig file size before append: {}", double_pretty(before)))?;
         let options = self.context.open_options().with_compress(self.compression(blosc)?);
-        let mut pack = self.context.edit_pack(&options, original)?;
+        let mut pack = opened::edit_pack(original, &options)?;
         let mut source = Source::open(Some(new))?;
         self.tell(format!("new file size: {}", double_pretty(source.total.unwrap_or(0))))?;
         let mut progress = self.context.progress("appending", source.total);

@@ -14,15 +14,16 @@ use super::{FORMAT, JSON, ObjectList, kind_of_pack};
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input};
+use crate::input::{Content, Input, packed};
 use crate::interrupt;
+use crate::opened;
 use crate::packs::{self, PackFileArgs};
-use crate::replace::{Scratch, replace};
+use crate::replace::replace;
+use crate::scratch::Scratch;
+use crate::sizes::size_of_path;
 use crate::source::Source;
 use crate::span::Span;
 use crate::target::Target;
-use crate::verbs::append::packed;
-use crate::verbs::pack::size_of_path;
 
 /// The bytes of a small file.
 const SMALL: u64 = 8 << 20;
@@ -99,7 +100,7 @@ pub(crate) fn append(
 ) -> Outcome<Counts> {
     let mut writer = match is_pack {
         true => {
-            let pack = Box::new(context.edit_pack(&context.open_options(), path)?);
+            let pack = Box::new(opened::edit_pack(path, &context.open_options())?);
             let kind = kind_of_pack(&pack);
             if let Some(first) = first.filter(|first| *first >= pack.object_count()) {
                 let count = pack.object_count();
@@ -108,7 +109,9 @@ pub(crate) fn append(
             }
             Writer::Pack(pack, kind, first)
         }
-        false => Writer::Frame(Box::new(Objects::from_superchunk(context.edit(path)?)?)),
+        false => {
+            Writer::Frame(Box::new(Objects::from_superchunk(opened::edit_frame(path, context)?)?))
+        }
     };
     let before = writer.count();
     inputs.iter().try_for_each(|input| {

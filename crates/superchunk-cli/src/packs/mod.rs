@@ -18,11 +18,11 @@ use superchunk::{Json, JsonStyle, Value};
 use crate::arrays;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::input::Content;
+use crate::input::{Content, packed};
 use crate::interrupt;
 use crate::objects::ObjectList;
+use crate::opened;
 use crate::source::Source;
-use crate::verbs::append::packed;
 
 /// The keys by which metadata says what an array of NumPy is.
 const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
@@ -73,7 +73,7 @@ pub(crate) fn change(
     context: &Context,
     change: impl FnOnce(&mut Json) -> Outcome,
 ) -> Outcome {
-    let mut pack = context.edit_pack(&context.open_options(), path)?;
+    let mut pack = opened::edit_pack(path, &context.open_options())?;
     let mut json = pack.metadata().cloned().unwrap_or_else(|| Json::Object(Vec::new()));
     if !matches!(json, Json::Object(_)) {
         let words = "the metadata of this file is no JSON object, so it has no keys";
@@ -87,7 +87,7 @@ pub(crate) fn change(
 
 /// Appends files to a file, all of them or none; returns how many bytes came and how many there are.
 pub(crate) fn append(path: &Path, inputs: &[OsString], context: &Context) -> Outcome<(u64, u64)> {
-    let mut pack = context.edit_pack(&context.open_options(), path)?;
+    let mut pack = opened::edit_pack(path, &context.open_options())?;
     let before = pack.data()?.len();
     inputs.iter().try_for_each(|input| append_one(&mut pack, input, context))?;
     let after = pack.data()?.len();

@@ -11,8 +11,8 @@ use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::Input;
 use crate::replace::replace;
+use crate::sizes::size_of_path;
 use crate::target::{Counter, Target};
-use crate::verbs::pack::size_of_path;
 
 /// What only Bloscpack files have.
 #[derive(Clone, Debug, Default, Args)]

@@ -8,7 +8,7 @@ use superchunk::table::Column;
 
 use super::Rows;
 use super::convert::{each_batch, records_batches};
-use super::records::{Records, TextForm};
+use super::records::Records;
 use super::sink::{Schema, Sink};
 use super::text_width::{filled_up, fits, is_same_text};
 use super::widen::{Widened, append_to_copy};
@@ -17,6 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::foreign;
 use crate::interrupt;
 use crate::location::Location;
+use crate::text_form::TextForm;
 
 /// Appends CSV, JSON-lines or other tables to the table at `path`; `None` if it is something else.
 /// Columns of text become as wide as they need if `widens`.

@@ -8,20 +8,21 @@ use superchunk::table::{Column, Source};
 
 use super::infer::infer;
 use super::print::Shown;
-use super::records::{Advice, Records, TextForm};
+use super::records::{Advice, Records};
 use super::sink::{Schema, Sink};
 use super::{Rows, len_of, npy, print};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
-use crate::input::spool_stdin;
 use crate::location::Location;
 use crate::memory::Memory;
-use crate::replace::{Scratch, replace};
+use crate::replace::replace;
+use crate::scratch::Scratch;
+use crate::sizes::stored_of_path;
 use crate::span::Span;
 use crate::target::{Named, Target};
+use crate::text_form::TextForm;
 use crate::values::Escape;
-use crate::verbs::pack::stored_of_path;
 
 /// What a table becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,7 +180,7 @@ fn text_of(location: &Location) -> Outcome<Option<(PathBuf, TextForm, Option<Scr
         let form = TextForm::of_name(path).filter(|_| path.is_file());
         return Ok(form.map(|form| (path.clone(), form, None)));
     }
-    let kept = spool_stdin()?;
+    let kept = Scratch::of_stdin()?;
     Ok(Some((kept.path().to_owned(), TextForm::Csv, Some(kept))))
 }
 

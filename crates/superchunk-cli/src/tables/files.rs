@@ -14,8 +14,8 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::packs::{free_attributes, json_of};
+use crate::sizes::stored_of_path;
 use crate::values::parse_dtype;
-use crate::verbs::pack::stored_of_path;
 
 /// Arrays of equally many rows.
 pub(super) struct FileSource {

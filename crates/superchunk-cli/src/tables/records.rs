@@ -13,24 +13,7 @@ use super::infer::lost;
 use super::text_width::{length, room};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::memory::Memory;
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextForm {
-    Csv,
-    Jsonl,
-}
-
-impl TextForm {
-    /// What the name of a file tells.
-    pub(crate) fn of_name(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "csv" => Some(Self::Csv),
-            "jsonl" | "ndjson" => Some(Self::Jsonl),
-            _ => None,
-        }
-    }
-}
+use crate::text_form::TextForm;
 
 /// Rows as they come.
 pub(super) struct Records {

@@ -22,11 +22,11 @@ use super::{Kept, Rows};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
-use crate::input::{spool_pipe, spool_stdin};
+use crate::input::is_stream;
 use crate::location::Location;
 use crate::memory::Memory;
-use crate::replace::{Scratch, replace};
-use crate::verbs::append::is_stream;
+use crate::replace::replace;
+use crate::scratch::Scratch;
 
 /// What was appended.
 pub(crate) struct Widened {
@@ -94,8 +94,8 @@ fn spooled(inputs: &[OsString]) -> Outcome<(Vec<OsString>, Vec<Scratch>)> {
             continue;
         }
         let spool = match input == "-" {
-            true => spool_stdin()?,
-            false => spool_pipe(Path::new(input))?,
+            true => Scratch::of_stdin()?,
+            false => Scratch::of_pipe(Path::new(input))?,
         };
         paths.push(spool.path().into());
         spools.push(spool);

@@ -1,6 +1,6 @@
 //! `append`: data behind a frame or a Bloscpack file, all of it or none.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,11 +12,11 @@ use superchunk::{NdArray, SuperChunk};
 use crate::arrays;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input};
+use crate::input::{self, Content};
 use crate::interrupt;
-use crate::location::Location;
 use crate::names::human;
 use crate::objects::{self, Counts, RecordArgs};
+use crate::opened;
 use crate::output::{Document, object, path_value};
 use crate::packs;
 use crate::readers::{self, Reader, parse_reader};
@@ -60,7 +60,7 @@ pub(crate) struct AppendArgs {
 
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     // What is appended is encoded like what is there.
-    readers::check_path(&args.frame, &args.compat, context)?;
+    readers::check_path(&args.frame, &args.compat, &context.open_options())?;
     if args.replace.is_some() {
         check_objects(&args.frame, context)?;
     }
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
             .with_some("replaced_objects", args.replace.map(|_| replaced));
         return report(args, document, &words, context);
     }
-    let mut frame = context.edit(&args.frame)?;
+    let mut frame = opened::edit_frame(&args.frame, context)?;
     let before = frame.len();
     if arrays::is_array(&frame) {
         let added = arrays::append(frame, &args.inputs, context)?;
@@ -169,7 +169,7 @@ fn append_all(frame: &mut SuperChunk, inputs: &[OsString], context: &Context) ->
 }
 
 fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Outcome {
-    if let Some(packed) = opened(input, context)? {
+    if let Some(packed) = input::opened(input, context)? {
         if let Content::Frame(other) = &packed.content {
             if !frame.takes_chunks_of(other) {
                 packed.check_expansion(context)?;
@@ -183,27 +183,4 @@ fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Ou
     let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
     let mut progress = context.progress("appending", source.total);
     source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))
-}
-
-/// Whether an input can be read only once: stdin, a pipe or a device.
-pub(crate) fn is_stream(input: &OsStr) -> bool {
-    let found = Path::new(input).metadata();
-    input == "-" || found.is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
-
-/// An input that is packed itself: what is in it is decoded and appended, unless it is out of
-/// proportion to what is stored.
-pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
-    let packed = opened(input, context)?;
-    packed.as_ref().map_or(Ok(()), |packed| packed.check_expansion(context))?;
-    Ok(packed)
-}
-
-fn opened(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
-    let path = Path::new(input);
-    if is_stream(input) || matches!(detect::path(path)?.format, Format::Raw) {
-        return Ok(None);
-    }
-    let location = Location::whole(Some(path.to_owned()));
-    Ok(Some(Input::open(&location, context)?))
 }

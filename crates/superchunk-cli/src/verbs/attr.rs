@@ -17,6 +17,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;
 use crate::interrupt;
 use crate::location::Location;
+use crate::opened;
 use crate::output::{self, Document};
 use crate::packs;
 use crate::summary::Decoding;
@@ -94,7 +95,7 @@ fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
         let value = packs::json_of(value)?;
         return packs::change(path, context, |json| Ok(json.set(name, value)?));
     }
-    let mut frame = context.edit(path)?;
+    let mut frame = opened::edit_frame(path, context)?;
     frame.set_value(name, value)?;
     interrupt::finally(|| frame.close())
 }
@@ -109,7 +110,7 @@ fn remove(path: &Path, name: &str, context: &Context) -> Outcome {
         let rm = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
         return packs::change(path, context, rm);
     }
-    let mut frame = context.edit(path)?;
+    let mut frame = opened::edit_frame(path, context)?;
     if !frame.value_names().any(|known| known == name) {
         return Err(missing());
     }

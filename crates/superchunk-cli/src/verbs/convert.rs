@@ -9,7 +9,6 @@ use superchunk::bloscpack::Order;
 use superchunk::frame::Kind;
 use superchunk::{SuperChunk, Value, chunk};
 
-use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, refuse, warn_of_delta};
@@ -20,8 +19,10 @@ use crate::made::Sizes;
 use crate::objects::{self, PackingArgs};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
-use crate::tables::{self, Made, Request, Rows, TextForm};
+use crate::sizes::size_of_path;
+use crate::tables::{self, Made, Request, Rows};
 use crate::target::{Named, Target};
+use crate::text_form::TextForm;
 use crate::values::Escape;
 
 const EXAMPLES: &str = "\
@@ -109,7 +110,7 @@ impl ConvertArgs {
 pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
     let location = Location::parse(&args.input);
     let target = Target::parse(&args.output);
-    context.require_readers(&args.encoding.compat, &target)?;
+    target.require_readers(&args.encoding.compat, context)?;
     target.claim(args.force, context)?;
     match table_of(args, &location, context)? {
         Some(made) => to_table(args, &location, made, context),

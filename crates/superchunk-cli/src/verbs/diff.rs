@@ -5,13 +5,13 @@ use std::ffi::OsString;
 use clap::Args;
 use superchunk::Value;
 
-use super::pack::stored_of_path;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input, to_usize};
 use crate::location::Location;
 use crate::objects::ObjectList;
 use crate::output::{self, Document};
+use crate::sizes::stored_of_path;
 use crate::tables::{self, Rows, TableDifference};
 use crate::values::{guess, parse_dtype};
 

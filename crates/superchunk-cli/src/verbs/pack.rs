@@ -1,7 +1,6 @@
 //! `pack`: bytes, NumPy arrays and lists of objects become frames or Bloscpack files.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -21,9 +20,11 @@ use crate::made::Sizes;
 use crate::names::parse_length;
 use crate::objects::{self, PackingArgs, RecordArgs};
 use crate::packs::{self, PackFileArgs};
-use crate::replace::{Scratch, replace};
+use crate::replace::replace;
+use crate::scratch::Scratch;
+use crate::sizes::size_of_path;
 use crate::source::Source;
-use crate::target::{Counter, Named, Target};
+use crate::target::{Named, Target};
 use crate::values::parse_dtype;
 
 const EXAMPLES: &str = "\
@@ -182,7 +183,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
         arrays::refuse_shapes(&args.chunks, &args.blocks)?;
     }
     let target = target_of(args, input.path.as_deref(), is_array)?;
-    context.require_readers(&args.encoding.compat, &target)?;
+    target.require_readers(&args.encoding.compat, context)?;
     target.claim(args.force, context)?;
     let mut attributes =
         args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;
@@ -309,49 +310,8 @@ fn pack(
         drop(scratch);
     }
     fill(&mut frame)?;
-    let stored = write_frame(&frame, target, force, context)?;
+    let stored = target.write_frame(&frame, force, context)?;
     Ok(Sizes { nbytes: frame.len(), stored, rate: progress.rate() })
-}
-
-/// Writes a frame from front to back, and returns its length.
-pub(crate) fn write_frame(
-    frame: &SuperChunk,
-    target: &Target,
-    force: bool,
-    context: &Context,
-) -> Outcome<u64> {
-    target.write(force, context, |out| {
-        let mut counter = Counter { out, count: 0 };
-        frame.write_to(&mut counter)?;
-        Ok(counter.count)
-    })
-}
-
-/// The length of a file, or of all files of a folder.
-pub(crate) fn size_of_path(path: &Path) -> u64 {
-    sum_of_files(path, Metadata::len)
-}
-
-/// The bytes that a file, or all files of a folder, take on the disk: holes take none.
-pub(crate) fn stored_of_path(path: &Path) -> u64 {
-    #[cfg(unix)]
-    return sum_of_files(path, |file| {
-        file.len().min(std::os::unix::fs::MetadataExt::blocks(file).saturating_mul(512))
-    });
-    #[cfg(not(unix))]
-    return size_of_path(path);
-}
-
-fn sum_of_files(path: &Path, len: fn(&Metadata) -> u64) -> u64 {
-    let Ok(entries) = std::fs::read_dir(path) else {
-        return std::fs::metadata(path).map_or(0, |found| len(&found));
-    };
-    // Links are not followed.
-    let lens = entries.flatten().filter_map(|entry| match entry.metadata().ok()? {
-        found if found.is_dir() => Some(sum_of_files(&entry.path(), len)),
-        found => Some(len(&found)),
-    });
-    lens.sum()
 }
 
 /// The type and shape of plain bytes that are to become an array.

@@ -8,7 +8,6 @@ use superchunk::detect::{self, Format};
 use superchunk::frame::Kind;
 
 use super::convert::to_pack;
-use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
@@ -18,10 +17,12 @@ use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
 use crate::objects;
+use crate::opened;
 use crate::output::{Document, path_value};
 use crate::packs::{PackFileArgs, percent};
 use crate::readers;
 use crate::replace::replace;
+use crate::sizes::size_of_path;
 use crate::tables::{self, Rows};
 use crate::target::{Named, Target};
 
@@ -84,7 +85,7 @@ fn run_on(
 ) -> Outcome {
     let before = size_of_path(path);
     let target = args.output.as_ref().map_or(path, Path::new);
-    context.require_readers(&args.encoding.compat, &Target::Path(target.to_owned()))?;
+    Target::Path(target.to_owned()).require_readers(&args.encoding.compat, context)?;
     repack(target)?;
     let after = size_of_path(target);
     if context.json() {
@@ -150,8 +151,8 @@ fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
     if !compacts {
         return copy(args, target, in_place || args.force, context);
     }
-    readers::check_path(&args.frame, &args.encoding.compat, context)?;
-    let mut frame = context.edit(&args.frame)?;
+    readers::check_path(&args.frame, &args.encoding.compat, &context.open_options())?;
+    let mut frame = opened::edit_frame(&args.frame, context)?;
     interrupt::hold();
     frame.compact()?;
     Ok(frame.close()?)

@@ -12,10 +12,11 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
 use crate::foreign;
-use crate::input::{self, Input};
+use crate::input::Input;
 use crate::location::Location;
 use crate::output::{self, Document, object};
 use crate::progress::Progress;
+use crate::scratch::Scratch;
 use crate::tables::Rows;
 
 const EXAMPLES: &str = "\
@@ -185,7 +186,7 @@ fn sum_up(tally: &Tally, documents: Vec<Value>, context: &Context) -> Outcome {
 
 fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Report> {
     let Some(path) = &location.path else {
-        let spool = input::spool_stdin()?;
+        let spool = Scratch::of_stdin()?;
         return look_at(spool.path(), location, args, context);
     };
     look_at(path, location, args, context)

@@ -16,7 +16,6 @@ use std::path::Path;
 use clap::Args;
 use superchunk::{CompressOptions, SuperChunk};
 
-use super::pack::size_of_path;
 use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
@@ -27,6 +26,7 @@ use crate::measure::samples;
 use crate::names::{human, parse_length, parse_size};
 use crate::output::{self, Document};
 use crate::replace::replace;
+use crate::sizes::size_of_path;
 use crate::tables::Rows;
 use crate::target::Named;
 use trial::{
