@@ -8,21 +8,22 @@ use std::path::{Path, PathBuf};
 use superchunk::bloscpack::Pack;
 use superchunk::detect::{self, Detected, Format};
 use superchunk::store::{FileReader, ReadAt};
-use superchunk::{DType, Error, ErrorKind, Opened, StoredChunk, SuperChunk, Value};
+use superchunk::{DType, ErrorKind, Opened, StoredChunk, SuperChunk, Value};
 
 use crate::arrays::{self, Array};
+use crate::attributes;
 use crate::context::Context;
+use crate::decoding::Decoding;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::location::Location;
-use crate::memory::Memory;
+use crate::memory::{Memory, to_usize};
 use crate::objects::ObjectList;
-use crate::packs;
+use crate::opened;
 use crate::scratch::Scratch;
 use crate::sizes::stored_of_path;
 use crate::span::Span;
-use crate::summary::Decoding;
-use crate::tables;
+use crate::values::{guess, parse_dtype};
 
 /// How much of plain bytes is read at once.
 const PIECE: usize = 1 << 20;
@@ -90,7 +91,7 @@ impl Input {
             detected.reason = foreign::reason(&path).unwrap_or(detected.reason);
         }
         let (name, value, slice) = (location.name(), location.value(), location.slice.clone());
-        if tables::is_of_tables(detected.format) {
+        if opened::is_of_tables(detected.format) {
             return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
         }
         let content = open_as(detected.format, &path, context)?;
@@ -134,13 +135,28 @@ impl Input {
     /// The values that travel with the data, by name.
     pub(crate) fn attributes(&self) -> Outcome<Vec<(String, Value)>> {
         if let Some(pack) = self.pack() {
-            return Ok(packs::attributes(pack));
+            return Ok(attributes::of_pack(pack));
         }
         let Some(frame) = self.frame() else { return Ok(Vec::new()) };
-        let mut decoding = Decoding::of(self);
+        let mut decoding = self.decoding();
         let mut value =
             |name: &str| Ok((name.to_owned(), decoding.value(&frame.value_bytes(name)?)?));
         frame.value_names().map(&mut value).collect()
+    }
+
+    /// The same without what says how the data is to be understood: what goes along into other
+    /// formats.
+    pub(crate) fn free_attributes(&self) -> Outcome<Vec<(String, Value)>> {
+        match (self.pack(), &self.content) {
+            (Some(pack), _) => Ok(attributes::free_of_pack(pack)),
+            (None, Content::Objects(_)) => Ok(attributes::free_of_objects(self.attributes()?)),
+            (None, _) => self.attributes(),
+        }
+    }
+
+    /// Decodes its metalayers and attributes.
+    pub(crate) fn decoding(&self) -> Decoding<'_> {
+        Decoding::new(&self.name, self.memory)
     }
 
     /// The super-chunk behind it, or a failure that says that there is none.
@@ -242,6 +258,19 @@ impl Input {
         }
     }
 
+    /// What an array of the same items is; those of no axes lie along one.
+    pub(crate) fn type_and_shape(&self) -> Outcome<(DType, Vec<u64>)> {
+        let dtype = match self.dtype() {
+            Some(text) => parse_dtype(&text)?,
+            None => guess(self.item_size())?,
+        };
+        let shape = match &self.content {
+            Content::Array(array) => array.shape().to_vec(),
+            _ => vec![self.item_count(&dtype)?],
+        };
+        Ok((dtype, shape))
+    }
+
     /// A good number of bytes to read at once, a multiple of what can be read.
     pub(crate) fn piece(&self) -> usize {
         match &self.content {
@@ -340,7 +369,7 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
         Ok(Opened::Array(array)) => Content::Array(Array::Frame(array)),
         Ok(Opened::Objects(list)) => Content::Objects(ObjectList::Frame(list)),
         Ok(Opened::Chunk(chunk)) => Content::Chunk(chunk),
-        Ok(Opened::Pack(pack)) => packs::content(pack, context)?,
+        Ok(Opened::Pack(pack)) => content_of_pack(pack, context.memory())?,
         Ok(Opened::Npy(file)) => Content::Array(arrays::of_npy(file, path, context.memory())?),
         Ok(other) => {
             let words = format!("`{}` is {other}", path.display());
@@ -353,6 +382,17 @@ fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
             Content::Frame(Box::new(frame))
         }
         Err(error) => return Err(error.into()),
+    })
+}
+
+/// What a Bloscpack file holds.
+fn content_of_pack(pack: Box<Pack>, memory: Memory) -> Outcome<Content> {
+    if pack.has_objects() {
+        return Ok(Content::Objects(ObjectList::Pack(pack)));
+    }
+    Ok(match arrays::of_pack(pack, memory)? {
+        Ok(array) => Content::Array(array),
+        Err(pack) => Content::Pack(pack),
     })
 }
 
@@ -384,9 +424,4 @@ pub(crate) fn opened(input: &OsString, context: &Context) -> Outcome<Option<Inpu
     }
     let location = Location::whole(Some(path.to_owned()));
     Ok(Some(Input::open(&location, context)?))
-}
-
-/// A length that must fit the memory.
-pub(crate) fn to_usize(len: u64) -> Outcome<usize> {
-    usize::try_from(len).map_err(|_| Error::limit("more bytes than the memory has").into())
 }

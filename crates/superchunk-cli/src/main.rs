@@ -5,10 +5,12 @@
 
 mod args;
 mod arrays;
+mod attributes;
 mod blpk;
 mod claim;
 mod cli;
 mod context;
+mod decoding;
 mod encoding;
 mod failure;
 mod folders;
@@ -23,7 +25,6 @@ mod names;
 mod objects;
 mod opened;
 mod output;
-mod packs;
 mod parts;
 mod picture;
 mod progress;
@@ -41,6 +42,7 @@ mod terminal;
 mod text_form;
 mod values;
 mod verbs;
+mod write;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};

@@ -12,6 +12,11 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::interrupt;
 
+/// Whether a format is that of a table, or of an array in a folder that is one of one column.
+pub(crate) fn is_of_tables(format: Format) -> bool {
+    matches!(format, Format::BcolzTable | Format::BcolzArray | Format::Blsk | Format::Columns)
+}
+
 /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.
 pub(crate) fn edit_frame(path: &Path, context: &Context) -> Outcome<SuperChunk> {
     let detected = detect::path(path)?;

@@ -21,9 +21,9 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
 use crate::opened;
 use crate::output;
-use crate::packs;
 use crate::source::Source;
 use crate::target::Target;
+use crate::write;
 use args::{BloscArgs, Blpk, Command, CompressArgs, DecompressArgs};
 use words::{double_pretty, pretty, python};
 
@@ -146,7 +146,7 @@ impl Shop<'_> {
         let mut progress = self.context.progress("packing", source.total);
         let target = Target::parse(output.as_os_str());
         let (_, stored) =
-            packs::write(&target, self.blpk.force, &options, self.context, &mut |sink| {
+            write::pack::write(&target, self.blpk.force, &options, self.context, &mut |sink| {
                 source.pieces(PIECE, &mut progress, &mut *sink)
             })?;
         self.tell(format!("output file size: {}", double_pretty(stored)))?;

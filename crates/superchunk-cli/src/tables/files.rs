@@ -9,11 +9,11 @@ use superchunk::{DKind, DType, Error, ErrorKind, Json, NdArray, Result};
 
 use super::array::VALUES;
 use crate::arrays::Array;
+use crate::attributes::json_of;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::Location;
-use crate::packs::{free_attributes, json_of};
 use crate::sizes::stored_of_path;
 use crate::values::parse_dtype;
 
@@ -41,10 +41,7 @@ impl FileSource {
     pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<Self> {
         let input = Input::open(location, context)?;
         let stored = stored_of_path(&input.path);
-        let attributes = match input.pack() {
-            Some(pack) => free_attributes(pack),
-            None => input.attributes()?,
-        };
+        let attributes = input.free_attributes()?;
         let array = match input.content {
             Content::Array(array) => array,
             Content::Raw(_) => return Err(input.refuse("a table or an array")),

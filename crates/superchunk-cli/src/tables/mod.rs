@@ -3,7 +3,6 @@
 
 mod append;
 mod array;
-mod attributes;
 mod compare;
 mod convert;
 mod files;
@@ -24,7 +23,6 @@ mod view;
 mod widen;
 
 pub(crate) use append::append;
-use attributes::value_of;
 pub(crate) use compare::{TableDifference, compare, has_columns};
 pub(crate) use convert::{Made, Request, convert};
 pub(crate) use info::{data_len, describe, document, summary_line};
@@ -37,14 +35,16 @@ pub(crate) use widen::Widened;
 
 use std::path::{Path, PathBuf};
 
-use superchunk::detect::{self, Format};
+use superchunk::detect;
 use superchunk::table::{Column, Scan, Source};
 use superchunk::{Error, Json, Opened, Value, bcolz, blsk};
 
+use crate::attributes::{self, value_of};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
 use crate::location::Location;
+use crate::opened::is_of_tables;
 use crate::sizes::stored_of_path;
 use crate::span::Span;
 use array::ArraySource;
@@ -74,11 +74,6 @@ enum Kept {
     BlskArray(Box<blsk::Array>),
     /// A folder of columns; or one without a list, or a single array.
     Files(Box<FileSource>),
-}
-
-/// Whether a format is that of a table, or of an array in a folder that is one of one column.
-pub(crate) fn is_of_tables(format: Format) -> bool {
-    matches!(format, Format::BcolzTable | Format::BcolzArray | Format::Blsk | Format::Columns)
 }
 
 /// Whether a path is the folder of a table or of an array that is one of one column.

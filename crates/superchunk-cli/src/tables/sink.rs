@@ -6,9 +6,9 @@ use superchunk::bcolz::{ArrayOptions, TableOptions};
 use superchunk::table::Column;
 use superchunk::{CompressOptions, FrameOptions, Json, Opened, bcolz, blsk};
 
-use super::attributes::blsk_attribute;
 use super::frames::Frames;
 use super::is_table;
+use crate::attributes::blsk_attribute;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, Pipeline};
 use crate::failure::{Failure, Outcome};

@@ -15,13 +15,13 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{self, Content};
 use crate::interrupt;
 use crate::names::human;
-use crate::objects::{self, Counts, RecordArgs};
+use crate::objects::{self, RecordArgs};
 use crate::opened;
 use crate::output::{Document, object, path_value};
-use crate::packs;
 use crate::readers::{self, Reader, parse_reader};
 use crate::source::Source;
 use crate::tables::{self, Widened};
+use crate::write::{self, object::Counts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,14 +71,14 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     if format == Format::Bloscpack
         && !Pack::open_with(&args.frame, &context.open_options())?.has_objects()
     {
-        let (added, nbytes) = packs::append(&args.frame, &args.inputs, context)?;
+        let (added, nbytes) = write::pack::append(&args.frame, &args.inputs, context)?;
         return report_bytes(args, added, nbytes, context);
     }
     let is_pack = format == Format::Bloscpack;
     if is_pack || is_list(&args.frame, format, context)? {
         let framing = args.records.framing();
         let (frame, inputs) = (&args.frame, &args.inputs);
-        let counts = objects::append(frame, is_pack, args.replace, inputs, framing, context)?;
+        let counts = write::object::append(frame, is_pack, args.replace, inputs, framing, context)?;
         let Counts { replaced, appended, all } = counts;
         let words = match args.replace {
             Some(_) => format!("{replaced} objects replaced, {appended} appended, {all} in all"),
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     let mut frame = opened::edit_frame(&args.frame, context)?;
     let before = frame.len();
     if arrays::is_array(&frame) {
-        let added = arrays::append(frame, &args.inputs, context)?;
+        let added = write::array::append(frame, &args.inputs, context)?;
         let after = NdArray::open_with(&args.frame, &context.open_options())?;
         return report_bytes(args, added, after.item_count() * after.item_size() as u64, context);
     }

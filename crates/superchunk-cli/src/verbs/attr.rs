@@ -12,6 +12,7 @@ use superchunk::detect::{self, Format};
 use superchunk::{Json, Value};
 
 use super::pack::json_or_text;
+use crate::attributes::{self, json_of};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;
@@ -19,9 +20,8 @@ use crate::interrupt;
 use crate::location::Location;
 use crate::opened;
 use crate::output::{self, Document};
-use crate::packs;
-use crate::summary::Decoding;
 use crate::tables::{Rows, Sink};
+use crate::write;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,12 +88,12 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
 fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
     if let Some(mut sink) = Sink::edit(path, context)? {
         interrupt::hold();
-        sink.set_attr(name, &packs::json_of(value)?)?;
+        sink.set_attr(name, &json_of(value)?)?;
         return sink.close();
     }
     if is_pack(path)? {
-        let value = packs::json_of(value)?;
-        return packs::change(path, context, |json| Ok(json.set(name, value)?));
+        let value = json_of(value)?;
+        return write::pack::change(path, context, |json| Ok(json.set(name, value)?));
     }
     let mut frame = opened::edit_frame(path, context)?;
     frame.set_value(name, value)?;
@@ -108,7 +108,7 @@ fn remove(path: &Path, name: &str, context: &Context) -> Outcome {
     }
     if is_pack(path)? {
         let rm = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
-        return packs::change(path, context, rm);
+        return write::pack::change(path, context, rm);
     }
     let mut frame = opened::edit_frame(path, context)?;
     if !frame.value_names().any(|known| known == name) {
@@ -136,7 +136,7 @@ type Named = Vec<(String, Value)>;
 
 fn named(input: &Input) -> Outcome<(Named, Named)> {
     let frame = if input.pack().is_some() { None } else { Some(input.need_frame()?) };
-    let (mut decoding, mut layers) = (Decoding::of(input), Vec::new());
+    let (mut decoding, mut layers) = (input.decoding(), Vec::new());
     for (frame, name) in
         frame.iter().flat_map(|frame| frame.metalayer_names().map(move |n| (frame, n)))
     {
@@ -184,11 +184,11 @@ fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
     }
     let input = Input::open(&location, context)?;
     let value = if let Some(pack) = input.pack() {
-        let found = packs::attributes(pack).into_iter().find(|(known, _)| known == name);
+        let found = attributes::of_pack(pack).into_iter().find(|(known, _)| known == name);
         found.ok_or_else(missing)?.1
     } else {
         let frame = input.need_frame()?;
-        let mut decoding = Decoding::of(&input);
+        let mut decoding = input.decoding();
         match frame.value_names().any(|known| known == name) {
             true => decoding.value(&frame.value_bytes(name)?)?,
             false => decoding.value(frame.metalayer(name).ok_or_else(missing)?)?,

@@ -7,23 +7,23 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use superchunk::bloscpack::Order;
 use superchunk::frame::Kind;
-use superchunk::{SuperChunk, Value, chunk};
+use superchunk::{SuperChunk, chunk, npy};
 
-use crate::arrays;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, refuse, warn_of_delta};
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input, to_usize};
+use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::made::Sizes;
-use crate::objects::{self, PackingArgs};
-use crate::packs::{self, PackFileArgs};
+use crate::memory::to_usize;
+use crate::objects::PackingArgs;
 use crate::replace::replace;
 use crate::sizes::size_of_path;
 use crate::tables::{self, Made, Request, Rows};
 use crate::target::{Named, Target};
 use crate::text_form::TextForm;
 use crate::values::Escape;
+use crate::write::{self, pack::PackFileArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,11 +98,11 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    fn request(&self) -> arrays::Request<'_> {
-        arrays::Request {
+    fn request(&self) -> write::array::Request<'_> {
+        write::array::Request {
             chunks: &self.chunks,
             blocks: &self.blocks,
-            ..arrays::Request::of(&self.encoding, self.force)
+            ..write::array::Request::of(&self.encoding, self.force)
         }
     }
 }
@@ -150,15 +150,15 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
                     || args.packing.packing().is_some()) =>
         {
             let encoding = EncodingArgs { sparse: to == To::Sparse, ..args.encoding.clone() };
-            let attributes = attributes_of(&input)?;
-            let request = objects::Request {
+            let attributes = input.free_attributes()?;
+            let request = write::object::Request {
                 encoding: &encoding,
                 pack_file: None,
                 packing: args.packing.packing(),
                 attributes: &attributes,
                 force: args.force,
             };
-            objects::convert(list, &request, &target, context)?;
+            write::object::convert(list, &request, &target, context)?;
         }
         (To::Frame | To::Sparse | To::B2nd, Target::Path(path)) => {
             let is_array = matches!(input.content, Content::Array(_));
@@ -198,7 +198,7 @@ fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcom
     }
     let is_array = matches!(input.content, Content::Array(_));
     if !(to == To::B2nd || is_array && matches!(to, To::Frame | To::Sparse)) {
-        arrays::refuse_shapes(&args.chunks, &args.blocks)?;
+        write::array::refuse_shapes(&args.chunks, &args.blocks)?;
     }
     // Frames and arrays are copied chunk by chunk, as they are where that is possible.
     let is_copied = match (to, &input.content) {
@@ -285,7 +285,7 @@ fn check_options(args: &ConvertArgs, made: Made) -> Outcome {
     };
     if made == Made::B2nd {
         // Which says what to give instead.
-        arrays::refuse_sizes(&args.encoding)?;
+        write::array::refuse_sizes(&args.encoding)?;
     }
     let others = [
         ("--chunks", !args.chunks.is_empty()),
@@ -327,8 +327,8 @@ fn guess(args: &ConvertArgs) -> Outcome<To> {
 fn to_array(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
     let sparse = args.encoding.sparse || to == To::Sparse;
     let encoding = EncodingArgs { sparse, ..args.encoding.clone() };
-    let request = arrays::Request { encoding: &encoding, ..args.request() };
-    arrays::convert(input, &request, path, context)
+    let request = write::array::Request { encoding: &encoding, ..args.request() };
+    write::array::convert(input, &request, path, context)
 }
 
 fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
@@ -336,7 +336,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
     let kind = kind_of(args, kind);
     replace(path, args.force, context, |temporary| {
         if input.frame().is_some() {
-            return arrays::copy(input, temporary, &args.request(), kind, context);
+            return write::array::copy(input, temporary, &args.request(), kind, context);
         }
         args.encoding.check(Holder::Frame)?;
         let mut options = args.encoding.fresh(input.item_size(), context)?.with_kind(kind);
@@ -344,7 +344,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
             Content::Chunk(chunk) if !args.encoding.changes_chunks() => chunk,
             _ => {
                 let mut frame = SuperChunk::create(temporary, &options)?;
-                for (name, value) in attributes_of(input)? {
+                for (name, value) in input.free_attributes()? {
                     frame.set_value(&name, &value)?;
                 }
                 input.pieces(&mut |bytes| Ok(frame.append(bytes)?))?;
@@ -371,43 +371,35 @@ pub(crate) fn to_pack(
     (target, force): (&Target, bool),
     context: &Context,
 ) -> Outcome {
-    let attributes = attributes_of(input)?;
+    let attributes = input.free_attributes()?;
     if let Content::Objects(list) = &input.content {
         let pack_file = Some(pack_file);
         let attributes = &attributes;
-        let request = objects::Request { encoding, pack_file, packing: None, attributes, force };
-        return objects::convert(list, &request, target, context);
+        let request =
+            write::object::Request { encoding, pack_file, packing: None, attributes, force };
+        return write::object::convert(list, &request, target, context);
     }
-    let usual = packs::options_like(input)?;
+    let usual = write::pack::options_like(input)?;
     let options = pack_file.options(usual, encoding, context)?;
     let options = match &input.content {
         Content::Array(_) => {
-            let (dtype, shape) = arrays::type_and_shape(input)?;
-            packs::array_metadata(options, dtype, &shape, Order::C, &attributes)?
+            let (dtype, shape) = input.type_and_shape()?;
+            write::pack::array_metadata(options, dtype, &shape, Order::C, &attributes)?
         }
         _ => {
             let mut options = options.with_expected_len(input.len());
-            options.metadata = packs::metadata_of(&attributes)?;
+            options.metadata = write::pack::metadata_of(&attributes)?;
             options
         }
     };
     let mut progress = context.progress("converting", Some(input.len()));
-    packs::write(target, force, &options, context, &mut |sink| {
+    write::pack::write(target, force, &options, context, &mut |sink| {
         input.pieces(&mut |bytes| {
             progress.add(bytes.len());
             sink(bytes)
         })
     })?;
     Ok(())
-}
-
-/// The attributes that go along into another format.
-fn attributes_of(input: &Input) -> Outcome<Vec<(String, Value)>> {
-    match (input.pack(), &input.content) {
-        (Some(pack), _) => Ok(packs::free_attributes(pack)),
-        (None, Content::Objects(_)) => objects::free_attributes(input),
-        (None, _) => input.attributes(),
-    }
 }
 
 fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {
@@ -446,8 +438,11 @@ fn to_bytes(
     target: &Target,
     context: &Context,
 ) -> Outcome {
-    let header = match (to, &input.content) {
-        (To::Npy, _) => arrays::npy_header(input)?,
+    let header = match to {
+        To::Npy => {
+            let (dtype, shape) = input.type_and_shape()?;
+            npy::write_header(&dtype, &shape)
+        }
         _ => Vec::new(),
     };
     target.write(args.force, context, |out: &mut dyn Write| {

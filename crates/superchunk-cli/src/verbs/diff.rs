@@ -7,8 +7,9 @@ use superchunk::Value;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::input::{Content, Input, to_usize};
+use crate::input::{Content, Input};
 use crate::location::Location;
+use crate::memory::to_usize;
 use crate::objects::ObjectList;
 use crate::output::{self, Document};
 use crate::sizes::stored_of_path;

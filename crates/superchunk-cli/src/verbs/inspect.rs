@@ -13,11 +13,11 @@ use superchunk::{Error, SuperChunk, Value};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
-use crate::input::{Input, to_usize};
+use crate::input::Input;
 use crate::location::Location;
+use crate::memory::to_usize;
 use crate::output::{self, Document, Table, object};
-use crate::packs;
-use crate::parts::{Envelope, Field, chunk_fields, index_file};
+use crate::parts::{Envelope, Field, chunk_fields, index_file, pack};
 use crate::summary::unusual_entry_bits;
 use crate::values::hex_line;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
             show("chunk", &chunk_fields(&start, 0), args.bytes, context)
         }
         (Format::Bloscpack, Part::Header) => {
-            show("header", &packs::header_fields(path)?, args.bytes, context)
+            show("header", &pack::header_fields(path)?, args.bytes, context)
         }
         (Format::Bloscpack, Part::Index) => {
             let input = Input::open(&location, context)?;
@@ -80,12 +80,12 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
                 let place = pack.chunk_position(number).map(|position| position.to_string());
                 Ok(place.unwrap_or_default())
             };
-            index(pack.data()?, packs::index_start(pack), &place, context)
+            index(pack.data()?, pack::index_start(pack), &place, context)
         }
         (Format::Bloscpack, Part::Chunk { number }) => {
             let input = Input::open(&location, context)?;
             let pack = input.need_pack()?;
-            let fields = packs::chunk(path, pack, chunk_number(number, pack.data()?)?)?;
+            let fields = pack::chunk(path, pack, chunk_number(number, pack.data()?)?)?;
             show("chunk", &fields, args.bytes, context)
         }
         (Format::Frame | Format::SparseFrame, part) => {

@@ -11,21 +11,21 @@ use superchunk::frame::Durability;
 use superchunk::{FrameOptions, SuperChunk, Value};
 
 use crate::args::FilterArgs;
-use crate::arrays::{self, ExactSource, Incoming, RawShape};
+use crate::arrays::{ExactSource, RawShape};
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::made::Sizes;
 use crate::names::parse_length;
-use crate::objects::{self, PackingArgs, RecordArgs};
-use crate::packs::{self, PackFileArgs};
+use crate::objects::{PackingArgs, RecordArgs};
 use crate::replace::replace;
 use crate::scratch::Scratch;
 use crate::sizes::size_of_path;
 use crate::source::Source;
 use crate::target::{Named, Target};
 use crate::values::parse_dtype;
+use crate::write::{self, array::Incoming, pack::PackFileArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -180,7 +180,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     let raw = raw_shape(args, format, &source)?;
     let is_array = format == Format::Npy || raw.is_some();
     if !is_array || args.to() == Some(To::Blp) {
-        arrays::refuse_shapes(&args.chunks, &args.blocks)?;
+        write::array::refuse_shapes(&args.chunks, &args.blocks)?;
     }
     let target = target_of(args, input.path.as_deref(), is_array)?;
     target.require_readers(&args.encoding.compat, context)?;
@@ -195,7 +195,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
         return Sizes { nbytes, stored, rate: 0.0 }.report("pack", &input, &target, context);
     }
     if is_array {
-        let request = arrays::Request {
+        let request = write::array::Request {
             encoding: &args.encoding,
             raw,
             chunks: &args.chunks,
@@ -203,7 +203,7 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
             attributes: &attributes,
             force: args.force,
         };
-        let (nbytes, stored) = arrays::pack(&mut source, &request, &target, context)?;
+        let (nbytes, stored) = write::array::pack(&mut source, &request, &target, context)?;
         return Sizes { nbytes, stored, rate: 0.0 }.report("pack", &input, &target, context);
     }
     let options = options_of(args, context)?;
@@ -219,7 +219,7 @@ fn pack_objects(
     target: &Target,
     context: &Context,
 ) -> Outcome<(u64, u64)> {
-    let request = objects::Request {
+    let request = write::object::Request {
         encoding: &args.encoding,
         pack_file: (args.to() == Some(To::Blp)).then_some(&args.pack_file),
         packing: args.packing.packing(),
@@ -227,7 +227,7 @@ fn pack_objects(
         force: args.force,
     };
     let how = (args.records.framing(), args.bytes);
-    objects::pack(source, how, &request, target, context)
+    write::object::pack(source, how, &request, target, context)
 }
 
 /// Makes a Bloscpack file of bytes, or of an array.
@@ -247,16 +247,17 @@ fn pack_file(
         usual.compress.item_size = dtype.item_size().max(1);
         let options = args.pack_file.options(usual, &args.encoding, context)?;
         let order = if is_fortran { Order::Fortran } else { Order::C };
-        let options = packs::array_metadata(options, dtype, &shape, order, &attributes)?;
+        let options = write::pack::array_metadata(options, dtype, &shape, order, &attributes)?;
         let mut source = ExactSource::new(source, needed)?;
-        return packs::write(target, args.force, &options, context, &mut |sink| {
+        return write::pack::write(target, args.force, &options, context, &mut |sink| {
             source.pieces(1 << 20, &mut progress, sink)
         });
     }
     attributes.extend(args.dtype.as_deref().map(|text| ("dtype".to_owned(), text.into())));
     let mut options = args.pack_file.options(usual, &args.encoding, context)?;
-    (options.metadata, options.expected_len) = (packs::metadata_of(&attributes)?, source.total);
-    packs::write(target, args.force, &options, context, &mut |sink| {
+    (options.metadata, options.expected_len) =
+        (write::pack::metadata_of(&attributes)?, source.total);
+    write::pack::write(target, args.force, &options, context, &mut |sink| {
         source.pieces(1 << 20, &mut progress, sink)
     })
 }

@@ -8,7 +8,6 @@ use superchunk::detect::{self, Format};
 use superchunk::frame::Kind;
 
 use super::convert::to_pack;
-use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -16,15 +15,17 @@ use crate::input::{Content, Input};
 use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
-use crate::objects;
 use crate::opened;
 use crate::output::{Document, path_value};
-use crate::packs::{PackFileArgs, percent};
 use crate::readers;
 use crate::replace::replace;
 use crate::sizes::size_of_path;
 use crate::tables::{self, Rows};
 use crate::target::{Named, Target};
+use crate::write::{
+    self,
+    pack::{PackFileArgs, percent},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -192,13 +193,13 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
     {
         input.check_expansion(context)?;
         let encoding = &EncodingArgs { sparse, ..args.encoding.clone() };
-        let attributes = &objects::free_attributes(&input)?;
+        let attributes = &input.free_attributes()?;
         let request =
-            objects::Request { encoding, pack_file: None, packing: None, attributes, force };
-        return objects::convert(list, &request, &Target::Path(target.to_owned()), context);
+            write::object::Request { encoding, pack_file: None, packing: None, attributes, force };
+        return write::object::convert(list, &request, &Target::Path(target.to_owned()), context);
     }
     replace(target, force, context, |temporary| {
-        let request = arrays::Request::of(&args.encoding, force);
-        arrays::copy(&input, temporary, &request, kind, context)
+        let request = write::array::Request::of(&args.encoding, force);
+        write::array::copy(&input, temporary, &request, kind, context)
     })
 }

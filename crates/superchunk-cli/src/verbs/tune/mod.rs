@@ -16,7 +16,6 @@ use std::path::Path;
 use clap::Args;
 use superchunk::{CompressOptions, SuperChunk};
 
-use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::Outcome;
@@ -29,6 +28,7 @@ use crate::replace::replace;
 use crate::sizes::size_of_path;
 use crate::tables::Rows;
 use crate::target::Named;
+use crate::write;
 use trial::{
     BLOCKS, Objective, PIECE, PIPELINES, Subject, Trial, best_of, guess_item_size, list, list_json,
 };
@@ -135,7 +135,7 @@ fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Con
     let sparse = Named::of(out.as_os_str()) == Named::Sparse;
     let encoding = EncodingArgs { sparse, ..best.encoding() };
     if matches!(input.content, Content::Array(_)) {
-        arrays::convert(input, &arrays::Request::of(&encoding, force), out, context)?;
+        write::array::convert(input, &write::array::Request::of(&encoding, force), out, context)?;
     } else {
         let options = encoding.fresh(best.item_size, context)?;
         replace(out, force, context, |temporary| {

@@ -6,15 +6,14 @@ use std::path::Path;
 use superchunk::frame::{Durability, Kind};
 use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
 
-use super::npy_file::to_c_order;
-use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
+use crate::arrays::{Array, ExactSource, Needed, RawShape, rows_at_once, to_c_order};
+use crate::attributes::free_of_pack;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input, packed, to_usize};
+use crate::input::{Content, Input, packed};
 use crate::interrupt;
-use crate::memory::Memory;
-use crate::packs;
+use crate::memory::{Memory, to_usize};
 use crate::replace::replace;
 use crate::scratch::Scratch;
 use crate::sizes::size_of_path;
@@ -96,7 +95,7 @@ pub(crate) fn convert(
     path: &Path,
     context: &Context,
 ) -> Outcome {
-    let (dtype, shape) = type_and_shape(input)?;
+    let (dtype, shape) = input.type_and_shape()?;
     let options = options_of(request, dtype.item_size(), shape.len(), context)?;
     let mut progress = context.progress("converting", Some(input.len()));
     replace(path, request.force, context, |temporary| {
@@ -106,7 +105,7 @@ pub(crate) fn convert(
             let value = input.need_frame()?.value_bytes(name)?;
             array.superchunk_mut().set_value_bytes(name, &value)?;
         }
-        for (name, value) in input.pack().map(packs::free_attributes).unwrap_or_default() {
+        for (name, value) in input.pack().map(free_of_pack).unwrap_or_default() {
             array.superchunk_mut().set_value(&name, &value)?;
         }
         let mut at = 0;

@@ -1,6 +1,8 @@
-//! The stored parts of frames and chunks, field by field, with the bytes of each.
+//! The stored parts of frames, Bloscpack files and chunks, field by field, with the bytes of each.
 //!
 //! Nothing is checked here: this is what people look at when a file cannot be opened.
+
+pub(crate) mod pack;
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +11,7 @@ use superchunk::store::{FileReader, ReadAt};
 use superchunk::{Error, Value};
 
 use crate::failure::Outcome;
-use crate::input::to_usize;
-use crate::memory::Memory;
+use crate::memory::{Memory, to_usize};
 use crate::output::object;
 
 /// How much of a header or trailer is looked at.

@@ -9,15 +9,15 @@ use superchunk::{
     Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, OpenOptions, SuperChunk, Value,
 };
 
-use super::records::{self, Framing};
-use super::{FORMAT, JSON, ObjectList, kind_of_pack};
+use super::pack::PackFileArgs;
+use crate::attributes::json_of;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, packed};
 use crate::interrupt;
+use crate::objects::{self, FORMAT, Framing, JSON, ObjectList, kind_of_pack};
 use crate::opened;
-use crate::packs::{self, PackFileArgs};
 use crate::replace::replace;
 use crate::scratch::Scratch;
 use crate::sizes::size_of_path;
@@ -179,9 +179,9 @@ fn take_stream(
         _ => context.limits().max_decoded,
     };
     let mut progress = context.progress("packing", source.total);
-    records::read(source, framing, most, &mut |bytes| {
+    objects::read(source, framing, most, &mut |bytes| {
         match framing {
-            Framing::Jsonl => writer.put(&records::json_value(bytes, number)?)?,
+            Framing::Jsonl => writer.put(&objects::json_value(bytes, number)?)?,
             _ => writer.put_bytes(bytes, number)?,
         }
         progress.add(bytes.len());
@@ -220,7 +220,7 @@ impl Writer {
             json.set(FORMAT, JSON)?;
         }
         for (name, value) in request.attributes {
-            json.set(name.as_str(), packs::json_of(value)?)?;
+            json.set(name.as_str(), json_of(value)?)?;
         }
         let pack = Pack::create(path, &options.with_metadata(json))?;
         Ok(Self::Pack(Box::new(pack), kind, None))
