@@ -4,12 +4,13 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
 
-use superchunk::table::{Column, Source};
+use superchunk::table::Source;
 
+use super::batch::{Schema, each_batch, records_batches};
 use super::infer::infer;
 use super::print::Shown;
 use super::records::{Advice, Records};
-use super::sink::{Schema, Sink};
+use super::sink::Sink;
 use super::{Rows, len_of, npy, print};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
@@ -215,52 +216,6 @@ impl Feed {
         records.advice = Advice::CONVERT;
         records_batches(&mut records, &schema.columns, &order, schema.batch_within(memory), take)
     }
-}
-
-/// Reads rows of text to their end.
-pub(super) fn records_batches(
-    records: &mut Records,
-    columns: &[Column],
-    order: &[usize],
-    batch: u64,
-    take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
-) -> Outcome {
-    let mut parts = vec![Vec::new(); columns.len()];
-    let mut count = 0;
-    while let Some(cells) = records.next()? {
-        records.items(columns, order, &cells, &mut parts)?;
-        count += 1;
-        if count == batch {
-            take(&parts)?;
-            parts.iter_mut().for_each(Vec::clear);
-            count = 0;
-        }
-    }
-    if count > 0 { take(&parts) } else { Ok(()) }
-}
-
-/// Reads all rows of the wanted columns.
-pub(super) fn each_batch(
-    source: &dyn Source,
-    schema: &Schema,
-    memory: Memory,
-    take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
-) -> Outcome {
-    let place = |column: &Column| source.columns().iter().position(|c| c.name == column.name);
-    let mut first = 0;
-    while first < schema.rows {
-        let stop = schema.rows.min(first + schema.batch_within(memory));
-        let mut parts = Vec::with_capacity(schema.columns.len());
-        for column in &schema.columns {
-            let rows = usize::try_from(stop - first).unwrap_or(usize::MAX);
-            let mut bytes = vec![0; rows.saturating_mul(column.row_size())];
-            source.read(place(column).unwrap_or(usize::MAX), first..stop, &mut bytes)?;
-            parts.push(bytes);
-        }
-        take(&parts)?;
-        first = stop;
-    }
-    Ok(())
 }
 
 fn to_csv(

@@ -6,10 +6,8 @@ use superchunk::columns::ColumnFolder;
 use superchunk::table::{Column, Source};
 use superchunk::{Json, NdArray, NdOptions};
 
-use super::append::schema;
-use super::convert::each_batch;
+use super::batch::{Schema, each_batch, schema};
 use super::files::FileSource;
-use super::sink::Schema;
 use super::text_width::filled_up;
 use crate::attributes::value_of;
 use crate::context::Context;

@@ -3,10 +3,12 @@
 
 mod append;
 mod array;
+mod batch;
 mod compare;
 mod convert;
 mod files;
 mod frames;
+mod incoming;
 mod infer;
 mod info;
 mod npy;

@@ -13,9 +13,9 @@ use superchunk::blsk;
 use superchunk::detect;
 use superchunk::table::Column;
 
-use super::append::{Incoming, append_all, append_in_place, matching, schema};
-use super::convert::each_batch;
+use super::batch::{each_batch, schema};
 use super::frames::Frames;
+use super::incoming::{Incoming, append_all, append_in_place, matching};
 use super::sink::Sink;
 use super::text_width::{filled_up, is_same_text, room, with_room};
 use super::{Kept, Rows};
