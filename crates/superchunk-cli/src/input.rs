@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use superchunk::bloscpack::Pack;
-use superchunk::detect::{self, Detected, Format};
+use superchunk::detect::{Detected, Format};
 use superchunk::store::{FileReader, ReadAt};
-use superchunk::{DType, ErrorKind, Opened, StoredChunk, SuperChunk, Value};
+use superchunk::{DType, Opened, StoredChunk, SuperChunk, Value};
 
 use crate::arrays::{self, Array};
 use crate::attributes;
@@ -19,7 +19,7 @@ use crate::foreign;
 use crate::location::Location;
 use crate::memory::{Memory, to_usize};
 use crate::objects::ObjectList;
-use crate::opened;
+use crate::opened::{Found, Held};
 use crate::scratch::Scratch;
 use crate::sizes::stored_of_path;
 use crate::span::Span;
@@ -73,30 +73,27 @@ pub(crate) struct RawFile {
 impl Input {
     /// Opens a location.
     pub(crate) fn open(location: &Location, context: &Context) -> Outcome<Self> {
-        if let Some(inner) = &location.inner {
-            let words =
-                format!("`{}` has nothing inside that is called `{inner}`", location.name());
-            return Err(Failure::said(Exit::Unsupported, words)
-                .with_help("frames, chunks and arrays have no parts with names"));
+        Self::of(Found::at(location)?, context)
+    }
+
+    /// Opens what was found, which is not a table.
+    pub(crate) fn of(found: Found, context: &Context) -> Outcome<Self> {
+        if found.is_table() {
+            return Err(found.refuse("a file or a sparse frame"));
         }
-        let (path, spool) = match &location.path {
-            Some(path) => (path.clone(), None),
-            None => {
-                let spool = Scratch::of_stdin()?;
-                (spool.path().to_owned(), Some(spool))
+        let memory = context.memory();
+        let content = match found.open(context)? {
+            Held::Opened(opened) => content_of(opened, &found.path, memory)?,
+            Held::Raw(reader) => {
+                let len = reader.len()?;
+                Content::Raw(RawFile { reader, len })
             }
         };
-        let mut detected = detect::path(&path)?;
-        if detected.format == Format::Raw {
-            detected.reason = foreign::reason(&path).unwrap_or(detected.reason);
-        }
-        let (name, value, slice) = (location.name(), location.value(), location.slice.clone());
-        if opened::is_of_tables(detected.format) {
-            return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
-        }
-        let content = open_as(detected.format, &path, context)?;
-        let memory = context.memory();
-        Ok(Self { name, value, path, detected, content, slice, memory, _spool: spool })
+        let (name, value) = (found.location.name(), found.location.value());
+        let (path, detected) = (found.path.clone(), found.detected.clone());
+        let slice = found.location.slice.clone();
+        let _spool = found.into_spool();
+        Ok(Self { name, value, path, detected, content, slice, memory, _spool })
     }
 
     /// The super-chunk behind it, if there is one.
@@ -359,29 +356,18 @@ impl Input {
     }
 }
 
-fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
-    let opened = match format {
-        Format::Raw | Format::BlskFile | Format::Blosc2Zip => return raw(path),
-        _ => context.reading(path).open(path),
-    };
+fn content_of(opened: Opened, path: &Path, memory: Memory) -> Outcome<Content> {
     Ok(match opened {
-        Ok(Opened::SuperChunk(frame)) => Content::Frame(frame),
-        Ok(Opened::Array(array)) => Content::Array(Array::Frame(array)),
-        Ok(Opened::Objects(list)) => Content::Objects(ObjectList::Frame(list)),
-        Ok(Opened::Chunk(chunk)) => Content::Chunk(chunk),
-        Ok(Opened::Pack(pack)) => content_of_pack(pack, context.memory())?,
-        Ok(Opened::Npy(file)) => Content::Array(arrays::of_npy(file, path, context.memory())?),
-        Ok(other) => {
+        Opened::SuperChunk(frame) => Content::Frame(frame),
+        Opened::Array(array) => Content::Array(Array::Frame(array)),
+        Opened::Objects(list) => Content::Objects(ObjectList::Frame(list)),
+        Opened::Chunk(chunk) => Content::Chunk(chunk),
+        Opened::Pack(pack) => content_of_pack(pack, memory)?,
+        Opened::Npy(file) => Content::Array(arrays::of_npy(file, path, memory)?),
+        other => {
             let words = format!("`{}` is {other}", path.display());
             return Err(Failure::said(Exit::Unsupported, words));
         }
-        // What only python-blosc2 reads has chunks, too.
-        Err(error) if error.kind() == ErrorKind::Unsupported && format == Format::Frame => {
-            let frame = SuperChunk::open_with(path, &context.reading(path))?;
-            context.warn(error.message());
-            Content::Frame(Box::new(frame))
-        }
-        Err(error) => return Err(error.into()),
     })
 }
 
@@ -394,12 +380,6 @@ fn content_of_pack(pack: Box<Pack>, memory: Memory) -> Outcome<Content> {
         Ok(array) => Content::Array(array),
         Err(pack) => Content::Pack(pack),
     })
-}
-
-fn raw(path: &Path) -> Outcome<Content> {
-    let reader = FileReader::open(path)?;
-    let len = reader.len()?;
-    Ok(Content::Raw(RawFile { reader, len }))
 }
 
 /// Whether an input can be read only once: stdin, a pipe or a device.
@@ -418,10 +398,12 @@ pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Inpu
 
 /// An input that is packed itself.
 pub(crate) fn opened(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
-    let path = Path::new(input);
-    if is_stream(input) || matches!(detect::path(path)?.format, Format::Raw) {
+    if is_stream(input) {
         return Ok(None);
     }
-    let location = Location::whole(Some(path.to_owned()));
-    Ok(Some(Input::open(&location, context)?))
+    let found = Found::at_path(Path::new(input))?;
+    if found.format() == Format::Raw {
+        return Ok(None);
+    }
+    Input::of(found, context).map(Some)
 }

@@ -10,13 +10,14 @@ use std::io;
 use std::path::Path;
 
 use superchunk::columns::ColumnFolder;
-use superchunk::detect::{self, Format};
+use superchunk::detect::Format;
 use superchunk::{Error, ErrorKind};
 
 use crate::claim::Claim;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
+use crate::opened::Found;
 
 /// Makes a new file or folder at `target`: `make` gets the path to make it at. Only with `force`
 /// may there be one already; of folders only those that are empty or hold a container.
@@ -50,8 +51,7 @@ pub(crate) fn replace<T>(
 
 /// Whether C-Blosc2 would use a lock file for it.
 fn is_frame(path: &Path) -> bool {
-    let detected = detect::path(path);
-    detected.is_ok_and(|found| matches!(found.format, Format::Frame | Format::SparseFrame))
+    Found::at_path(path).is_ok_and(|found| found.is_frame())
 }
 
 /// Refuses to overwrite without `force`, and with it to overwrite a folder of unknown content.
@@ -74,9 +74,9 @@ fn check(target: &Path, force: bool, context: &Context) -> Outcome {
 /// Whether a folder is empty or a container.
 fn is_replaceable(folder: &Path, context: &Context) -> bool {
     let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    match detect::path(folder) {
+    match Found::at_path(folder) {
         // Any files may be beside the columns.
-        Ok(found) if found.format == Format::Columns => {
+        Ok(found) if found.format() == Format::Columns => {
             let columns = ColumnFolder::open(folder, &context.limits());
             columns.and_then(|columns| columns.strays()).is_ok_and(|strays| strays.is_empty())
         }

@@ -10,8 +10,9 @@ use crate::attributes;
 use crate::failure::Outcome;
 use crate::input::{Content, Input};
 use crate::names::human;
+use crate::opened::index_file;
 use crate::output::{Document, numbers, ratio, rounded, texts};
-use crate::parts::{Envelope, index_file};
+use crate::parts::Envelope;
 
 /// What is known of something without decoding it.
 pub(crate) struct Summary {

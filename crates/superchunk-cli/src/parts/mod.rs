@@ -4,9 +4,8 @@
 
 pub(crate) mod pack;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use superchunk::detect::Format;
 use superchunk::store::{FileReader, ReadAt};
 use superchunk::{Error, Value};
 
@@ -90,11 +89,6 @@ const CHUNK: [Layout; 13] = [
     ("blosc2_flags2", 30, 1, hex),
     ("blosc2_flags", 31, 1, hex),
 ];
-
-/// The file of a frame that holds header, index and trailer.
-pub(crate) fn index_file(path: &Path, format: Format) -> PathBuf {
-    if format == Format::SparseFrame { path.join("chunks.b2frame") } else { path.to_owned() }
-}
 
 /// The bytes of a frame outside of its chunks.
 pub(crate) struct Envelope {

@@ -8,11 +8,10 @@ use superchunk::{CompressOptions, FrameOptions, Json, Opened, bcolz, blsk};
 
 use super::batch::Schema;
 use super::frames::Frames;
-use super::is_table;
 use crate::attributes::blsk_attribute;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, Pipeline};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 
 /// What takes rows.
 pub(crate) enum Sink {
@@ -24,20 +23,17 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Opens a table or an array for changes; `None` if it is something else. A folder of columns
-    /// takes attributes, but no rows.
-    pub(crate) fn edit(path: &Path, context: &Context) -> Outcome<Option<Self>> {
-        if !is_table(path) {
-            return Ok(None);
-        }
-        Ok(Some(match context.open_options().edit(path)? {
+    /// A table or an array that is opened for changes. A folder of columns takes attributes, but no
+    /// rows.
+    pub(crate) fn of(table: Opened) -> Outcome<Self> {
+        Ok(match table {
             Opened::BcolzTable(table) => Self::Table(table),
             Opened::BcolzArray(array) => Self::Array(array),
             Opened::BlskTable(table) => Self::BlskTable(table),
             Opened::BlskArray(array) => Self::BlskArray(array),
             Opened::Columns(folder) => Self::Frames(Box::new(Frames::attributes_of(*folder))),
-            _ => return Ok(None),
-        }))
+            other => return Err(Failure::said(Exit::Busy, format!("it has become {other}"))),
+        })
     }
 
     /// A new bcolz table or array.

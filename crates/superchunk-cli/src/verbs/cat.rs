@@ -9,6 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::{Location, LocationArg};
 use crate::objects;
+use crate::opened::Found;
 use crate::output::{self, Document, numbers};
 use crate::picture;
 use crate::span::Span;
@@ -111,14 +112,16 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
         let words = format!("--json prints one document, --format {} is not one", form.name());
         return Err(Failure::usage(words).with_help("leave one of the two out"));
     }
-    if let Some(rows) = Rows::open(location, context)? {
+    let found = Found::at(location)?;
+    if found.is_table() {
+        let rows = Rows::of(&found, context)?;
         return show_rows(&rows, location, view, head, context);
     }
     let of_tables = [&view.cols, &view.condition, &view.agg, &view.by];
     if of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md) {
-        return Err(Input::open(location, context)?.refuse_as_table());
+        return Err(Input::of(found, context)?.refuse_as_table());
     }
-    let input = Input::open(location, context)?;
+    let input = Input::of(found, context)?;
     if let Content::Objects(list) = &input.content {
         let usual = if context.json() { Form::Json } else { Form::Table };
         let span = list.span(input.slice.as_deref())?;

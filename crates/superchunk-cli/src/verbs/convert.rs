@@ -17,9 +17,10 @@ use crate::location::Location;
 use crate::made::Sizes;
 use crate::memory::to_usize;
 use crate::objects::PackingArgs;
+use crate::opened::Found;
 use crate::replace::replace;
 use crate::sizes::size_of_path;
-use crate::tables::{self, Made, Request, Rows};
+use crate::tables::{self, Made, Request};
 use crate::target::{Named, Target};
 use crate::text_form::TextForm;
 use crate::values::Escape;
@@ -112,15 +113,20 @@ pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
     let target = Target::parse(&args.output);
     target.require_readers(&args.encoding.compat, context)?;
     target.claim(args.force, context)?;
-    match table_of(args, &location, context)? {
-        Some(made) => to_table(args, &location, made, context),
-        None if args.dtype.is_empty() => to_other(args, &location, context),
-        None => Err(Failure::usage("--dtype is for columns that come as text")),
+    let found = Found::or_folder(&location)?;
+    match (table_of(args, &location, found.as_ref())?, found) {
+        (Some(made), found) => to_table(args, (&location, found), made, context),
+        (None, found) if args.dtype.is_empty() => {
+            // A folder of files is refused with words of the library.
+            let found = found.map_or_else(|| Found::at(&location), Ok)?;
+            to_other(args, &location, found, context)
+        }
+        (None, _) => Err(Failure::usage("--dtype is for columns that come as text")),
     }
 }
 
-fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outcome {
-    let input = Input::open(location, context)?;
+fn to_other(args: &ConvertArgs, location: &Location, found: Found, context: &Context) -> Outcome {
+    let input = Input::of(found, context)?;
     if input.slice.is_some() {
         return Err(
             Failure::usage("convert takes all of its input").with_help("cut it with `unpack`")
@@ -214,8 +220,12 @@ fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcom
 }
 
 /// What table is to be made, if it is one, or is made of one.
-fn table_of(args: &ConvertArgs, location: &Location, context: &Context) -> Outcome<Option<Made>> {
-    let is_table = Rows::open(location, context)?.is_some()
+fn table_of(
+    args: &ConvertArgs,
+    location: &Location,
+    found: Option<&Found>,
+) -> Outcome<Option<Made>> {
+    let is_table = found.is_some_and(Found::is_table)
         || location.path.as_ref().is_some_and(|path| TextForm::of_name(path).is_some());
     let named = Made::of_name(&args.output);
     Ok(match args.to {
@@ -249,7 +259,12 @@ fn table_of(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
     })
 }
 
-fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Context) -> Outcome {
+fn to_table(
+    args: &ConvertArgs,
+    (location, found): (&Location, Option<Found>),
+    made: Made,
+    context: &Context,
+) -> Outcome {
     if location.slice.is_some() {
         return Err(Failure::usage("convert takes all rows")
             .with_help("`cat PATH@10:20 --format csv` shows some"));
@@ -265,7 +280,7 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
         encoding: &args.encoding,
         force: args.force,
     };
-    let nbytes = tables::convert(location, &target, &request, context)?;
+    let nbytes = tables::convert(location, found, &target, &request, context)?;
     report(location, nbytes, &target, context)
 }
 

@@ -11,7 +11,7 @@ use superchunk::{Codec, CompressOptions, FrameOptions, SuperChunk, Value};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names::human;
-use crate::opened;
+use crate::opened::Found;
 use crate::output::{self, Document, Table, object, ratio};
 use crate::scratch::Scratch;
 
@@ -186,7 +186,7 @@ fn slice(path: &Path, tour: &mut Tour<'_>) -> Outcome {
 }
 
 fn append(path: &Path, tour: &mut Tour<'_>) -> Outcome {
-    let mut frame = opened::edit_frame(path, tour.context)?;
+    let mut frame = Found::at_path(path)?.edit_frame(tour.context)?;
     let before = frame.stored_len()?;
     frame.append(&temperatures(86_400))?;
     frame.commit()?;
@@ -224,7 +224,7 @@ fn kill(path: &Path, tour: &mut Tour<'_>) -> Outcome {
 
 /// The writer: one commit, and then bytes for ever.
 pub(crate) fn write(args: &WriterArgs, context: &Context) -> Outcome {
-    let mut frame = opened::edit_frame(&args.frame, context)?;
+    let mut frame = Found::at_path(&args.frame)?.edit_frame(context)?;
     let day = temperatures(86_400);
     frame.append(&day)?;
     frame.commit()?;

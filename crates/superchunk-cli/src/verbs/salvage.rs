@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use superchunk::detect::{self, Detected, Format};
+use superchunk::detect::Format;
 use superchunk::frame::Kind;
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
 use superchunk::store::{FileReader, Folder, ReadAt};
@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::names::is_packed_name;
+use crate::opened::Found;
 use crate::output::{self, Document, object, path_value};
 use crate::replace::replace;
 use crate::target::{Named, Target};
@@ -47,21 +48,23 @@ pub(crate) struct SalvageArgs {
 
 pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     let limits = context.open_options().limits;
-    let detected = args.input.is_file().then(|| detect::path(&args.input)).and_then(Result::ok);
-    if let Some(detected) = detected.filter(|found| foreign::is_other(&args.input, found)) {
-        return Err(refuse(args, &detected));
+    // What is damaged may be recognised as nothing.
+    let found = Found::at_path(&args.input).ok();
+    let is_other = |found: &&Found| foreign::is_other(&found.path, &found.detected);
+    if let Some(found) = found.as_ref().filter(|_| args.input.is_file()).filter(is_other) {
+        return Err(refuse(found));
     }
     Target::Path(args.output.clone()).claim(args.force, context)?;
     let saved = replace(&args.output, args.force, context, |temporary| {
         let saved = match args.input.is_dir() {
-            true => folder(&args.input, temporary, &limits)?,
+            true => folder(&args.input, found.as_ref(), temporary, &limits)?,
             false => file(&args.input, temporary, &limits)?,
         };
         check_name(&args.output, saved.0.format)?;
         check(temporary, context)?;
         Ok(saved)
     });
-    let (report, bytes) = saved.map_err(|failure| nothing_saved(args, failure))?;
+    let (report, bytes) = saved.map_err(|failure| nothing_saved(found.as_ref(), failure))?;
     if context.json() {
         document(args, &report, bytes)?;
     } else {
@@ -98,31 +101,32 @@ fn check(saved: &Path, context: &Context) -> Outcome {
 }
 
 /// The exit code of damage means that something was saved: this is for when nothing was.
-fn nothing_saved(args: &SalvageArgs, failure: Failure) -> Failure {
-    let is_bytes = |found: &Detected| found.format == Format::Raw && !is_packed_name(&args.input);
-    let bytes = detect::path(&args.input).ok().filter(is_bytes);
-    match (failure.exit(), failure.words()) {
-        (Some(Exit::Corrupt), _) if bytes.is_some() => {
-            bytes.map_or(failure, |found| refuse(args, &found))
-        }
-        (Some(Exit::Corrupt), Some(words)) => Failure::said(Exit::Failure, words)
+fn nothing_saved(found: Option<&Found>, failure: Failure) -> Failure {
+    let is_bytes = |found: &&Found| found.format() == Format::Raw && !is_packed_name(&found.path);
+    match (failure.exit(), failure.words(), found.filter(is_bytes)) {
+        (Some(Exit::Corrupt), _, Some(bytes)) => refuse(bytes),
+        (Some(Exit::Corrupt), Some(words), None) => Failure::said(Exit::Failure, words)
             .with_help("nothing was saved: no part of it can be trusted"),
         _ => failure,
     }
 }
 
-fn refuse(args: &SalvageArgs, detected: &Detected) -> Failure {
-    let name = args.input.display().to_string();
-    foreign::refuse(&name, &args.input, detected, "something that can be salvaged")
+fn refuse(found: &Found) -> Failure {
+    found.refuse("something that can be salvaged")
 }
 
 /// What can be read of a folder, as another one. A tree of `blsk` and a folder of bcolz have no file in common
 /// by which they could be taken for each other; the index of a sparse frame may be what is missing.
-fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+fn folder(
+    from: &Path,
+    found: Option<&Found>,
+    to: &Path,
+    limits: &Limits,
+) -> Outcome<(Report, u64)> {
     let dir = Folder::open(from)?;
-    match detect::path(from).map(|found| found.format) {
-        Ok(Format::SparseFrame) => return sparse(&dir, to, limits),
-        Ok(Format::Columns) => return Ok(counted(salvage::columns(from, to, limits)?)),
+    match found.map(Found::format) {
+        Some(Format::SparseFrame) => return sparse(&dir, to, limits),
+        Some(Format::Columns) => return Ok(counted(salvage::columns(from, to, limits)?)),
         _ => {}
     }
     let mut refusal = None;

@@ -159,14 +159,19 @@ pub(crate) fn copy(
     Ok(copied.and_then(SuperChunk::close)?)
 }
 
-/// Appends files to an array, along its first axis, all of them or none.
-pub(crate) fn append(frame: SuperChunk, inputs: &[OsString], context: &Context) -> Outcome<u64> {
+/// Appends files to an array, along its first axis, all of them or none; returns how many bytes came
+/// and how many there are.
+pub(crate) fn append(
+    frame: SuperChunk,
+    inputs: &[OsString],
+    context: &Context,
+) -> Outcome<(u64, u64)> {
     let mut array = NdArray::from_superchunk(frame)?;
     let before = len_of(&array);
     inputs.iter().try_for_each(|input| append_one(&mut array, input, context))?;
-    let added = len_of(&array) - before;
+    let after = len_of(&array);
     interrupt::finally(|| array.close())?;
-    Ok(added)
+    Ok((after - before, after))
 }
 
 fn append_one(array: &mut NdArray, input: &OsString, context: &Context) -> Outcome {

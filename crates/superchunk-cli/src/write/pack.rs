@@ -15,7 +15,6 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input, packed};
 use crate::interrupt;
 use crate::memory::to_usize;
-use crate::opened;
 use crate::replace::replace;
 use crate::sizes::size_of_path;
 use crate::source::Source;
@@ -161,12 +160,7 @@ pub(crate) fn options_like(input: &Input) -> Outcome<PackOptions> {
 }
 
 /// Changes the metadata of a file.
-pub(crate) fn change(
-    path: &Path,
-    context: &Context,
-    change: impl FnOnce(&mut Json) -> Outcome,
-) -> Outcome {
-    let mut pack = opened::edit_pack(path, &context.open_options())?;
+pub(crate) fn change(mut pack: Pack, change: impl FnOnce(&mut Json) -> Outcome) -> Outcome {
     let mut json = pack.metadata().cloned().unwrap_or_else(|| Json::Object(Vec::new()));
     if !matches!(json, Json::Object(_)) {
         let words = "the metadata of this file is no JSON object, so it has no keys";
@@ -179,8 +173,11 @@ pub(crate) fn change(
 }
 
 /// Appends files to a file, all of them or none; returns how many bytes came and how many there are.
-pub(crate) fn append(path: &Path, inputs: &[OsString], context: &Context) -> Outcome<(u64, u64)> {
-    let mut pack = opened::edit_pack(path, &context.open_options())?;
+pub(crate) fn append(
+    mut pack: Pack,
+    inputs: &[OsString],
+    context: &Context,
+) -> Outcome<(u64, u64)> {
     let before = pack.data()?.len();
     inputs.iter().try_for_each(|input| append_one(&mut pack, input, context))?;
     let after = pack.data()?.len();

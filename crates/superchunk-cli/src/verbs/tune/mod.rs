@@ -23,6 +23,7 @@ use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::measure::samples;
 use crate::names::{human, parse_length, parse_size};
+use crate::opened::Found;
 use crate::output::{self, Document};
 use crate::replace::replace;
 use crate::sizes::size_of_path;
@@ -69,14 +70,15 @@ pub(crate) fn run(args: &TuneArgs, context: &Context) -> Outcome {
         context.claim(Path::new(out))?;
     }
     let location = Location::parse(&args.location);
-    match Rows::open(&location, context)? {
-        Some(rows) => table::run(args, &location, &rows, context),
-        None => tune_file(args, &location, context),
+    let found = Found::at(&location)?;
+    match found.is_table() {
+        true => table::run(args, &location, &Rows::of(&found, context)?, context),
+        false => tune_file(args, found, context),
     }
 }
 
-fn tune_file(args: &TuneArgs, location: &Location, context: &Context) -> Outcome {
-    let input = Input::open(location, context)?;
+fn tune_file(args: &TuneArgs, found: Found, context: &Context) -> Outcome {
+    let input = Input::of(found, context)?;
     check_name(args, &input)?;
     let samples = samples(&input, args.sample, PIECE)?;
     let sizes = match (args.typesize, &input.content) {
