@@ -61,7 +61,7 @@ fn check(target: &Path, force: bool, context: &Context) -> Outcome {
         return Ok(());
     } else if !force {
         (format!("`{name}` exists already"), "overwrite it with -f, or choose another -o")
-    } else if !target.is_dir() || is_replaceable(target, context) {
+    } else if !target.is_dir() || is_replaceable(target, context)? {
         // Pipes, sockets and devices are refused when they are to be locked.
         return Ok(());
     } else {
@@ -72,16 +72,20 @@ fn check(target: &Path, force: bool, context: &Context) -> Outcome {
 }
 
 /// Whether a folder is empty or a container.
-fn is_replaceable(folder: &Path, context: &Context) -> bool {
+fn is_replaceable(folder: &Path, context: &Context) -> Outcome<bool> {
     let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     match Found::at_path(folder) {
         // Any files may be beside the columns.
         Ok(found) if found.format() == Format::Columns => {
             let columns = ColumnFolder::open(folder, &context.limits());
-            columns.and_then(|columns| columns.strays()).is_ok_and(|strays| strays.is_empty())
+            match columns.and_then(|columns| columns.strays()) {
+                // What is beside them is not known.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error.into()),
+                strays => Ok(strays.is_ok_and(|strays| strays.is_empty())),
+            }
         }
-        Ok(_) => true,
-        Err(_) => is_empty(),
+        Ok(_) => Ok(true),
+        Err(_) => Ok(is_empty()),
     }
 }
 
