@@ -72,3 +72,8 @@ pub(crate) fn free_of_pack(pack: &Pack) -> Vec<(String, Value)> {
 pub(crate) fn free_of_objects(all: Vec<(String, Value)>) -> Vec<(String, Value)> {
     all.into_iter().filter(|(name, _)| name != LENGTHS).collect()
 }
+
+/// A value as it was typed: JSON, or the text itself if it is none.
+pub(crate) fn json_or_text(text: &str) -> Value {
+    Value::from_json(text).unwrap_or_else(|_| text.into())
+}

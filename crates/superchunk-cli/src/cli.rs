@@ -50,7 +50,7 @@ pub(crate) enum Command {
     /// Print values
     Cat(verbs::cat::CatArgs),
     /// Print the first values
-    Head(verbs::cat::HeadArgs),
+    Head(verbs::head::HeadArgs),
     /// Show the stored parts: header, index, trailer, a chunk; byte by byte on request
     Inspect(verbs::inspect::InspectArgs),
     /// Check every chunk
@@ -85,14 +85,14 @@ pub(crate) enum Command {
         arguments: Vec<OsString>,
     },
     /// Print the completions for a shell
-    Completions(verbs::manual::CompletionsArgs),
+    Completions(verbs::completions::CompletionsArgs),
     /// Print the manual page
-    Man(verbs::manual::ManArgs),
+    Man(verbs::man::ManArgs),
     /// See what this is all about, in two minutes
     Demo(verbs::demo::DemoArgs),
     /// The writer that the demo kills
     #[command(hide = true)]
-    DemoWriter(verbs::demo::WriterArgs),
+    DemoWriter(verbs::demo_writer::DemoWriterArgs),
 }
 
 /// The definition of the command line. A negative number after an option is its value, even where

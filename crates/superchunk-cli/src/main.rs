@@ -6,7 +6,6 @@
 mod args;
 mod arrays;
 mod attributes;
-mod blpk;
 mod claim;
 mod cli;
 mod context;
@@ -62,7 +61,7 @@ const RETRIES: usize = 100;
 fn main() -> ExitCode {
     interrupt::install();
     if let Some(arguments) = as_blpk() {
-        let exit = blpk::run(arguments, None).err().and_then(|failure| failure.exit());
+        let exit = verbs::blpk::run(arguments, None).err().and_then(|failure| failure.exit());
         return exit.map_or(ExitCode::SUCCESS, |exit| ExitCode::from(exit as u8));
     }
     let matches = cli::definition().try_get_matches();
@@ -120,7 +119,7 @@ fn run(command: &Command, context: &Context) -> Outcome {
         Command::Info(args) => verbs::info::run(args, context),
         Command::Ls(args) => verbs::ls::run(args, context),
         Command::Cat(args) => verbs::cat::run(args, context),
-        Command::Head(args) => verbs::cat::run_head(args, context),
+        Command::Head(args) => verbs::head::run(args, context),
         Command::Inspect(args) => verbs::inspect::run(args, context),
         Command::Verify(args) => verbs::verify::run(args, context),
         Command::Convert(args) => verbs::convert::run(args, context),
@@ -135,12 +134,12 @@ fn run(command: &Command, context: &Context) -> Outcome {
         Command::Caps(_) => verbs::caps::run(context),
         Command::Blpk { arguments } => {
             let name = std::iter::once(OsString::from("blpk"));
-            blpk::run(name.chain(arguments.iter().cloned()), Some(context))
+            verbs::blpk::run(name.chain(arguments.iter().cloned()), Some(context))
         }
-        Command::Completions(args) => verbs::manual::completions(args, Cli::command()),
-        Command::Man(args) => verbs::manual::man(args, Cli::command()),
+        Command::Completions(args) => verbs::completions::run(args, Cli::command()),
+        Command::Man(args) => verbs::man::run(args, Cli::command()),
         Command::Demo(_) => verbs::demo::run(context),
-        Command::DemoWriter(args) => verbs::demo::write(args, context),
+        Command::DemoWriter(args) => verbs::demo_writer::run(args, context),
     }
 }
 

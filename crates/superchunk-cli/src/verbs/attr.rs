@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use superchunk::{Json, Value};
 
-use super::pack::json_or_text;
-use crate::attributes::{self, json_of};
+use crate::attributes::{self, json_of, json_or_text};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;

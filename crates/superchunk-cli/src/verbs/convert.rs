@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use superchunk::bloscpack::Order;
 use superchunk::frame::Kind;
 use superchunk::{SuperChunk, chunk, npy};
 
@@ -142,7 +141,7 @@ fn to_other(args: &ConvertArgs, location: &Location, found: Found, context: &Con
     match (to, &target) {
         (To::Blp, _) => {
             let pack_file = &args.pack_file;
-            to_pack(&input, &args.encoding, pack_file, (&target, args.force), context)?;
+            write::to_pack(&input, &args.encoding, pack_file, (&target, args.force), context)?;
         }
         (To::B2nd | To::Chunk | To::Npy | To::Raw, _) if objects.is_some() => {
             let words = format!("`{}` holds objects of any length", input.name);
@@ -376,45 +375,6 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
         }
         Ok(frame.close()?)
     })
-}
-
-/// Makes a Bloscpack file of anything; `repack` ends here, too.
-pub(crate) fn to_pack(
-    input: &Input,
-    encoding: &EncodingArgs,
-    pack_file: &PackFileArgs,
-    (target, force): (&Target, bool),
-    context: &Context,
-) -> Outcome {
-    let attributes = input.free_attributes()?;
-    if let Content::Objects(list) = &input.content {
-        let pack_file = Some(pack_file);
-        let attributes = &attributes;
-        let request =
-            write::object::Request { encoding, pack_file, packing: None, attributes, force };
-        return write::object::convert(list, &request, target, context);
-    }
-    let usual = write::pack::options_like(input)?;
-    let options = pack_file.options(usual, encoding, context)?;
-    let options = match &input.content {
-        Content::Array(_) => {
-            let (dtype, shape) = input.type_and_shape()?;
-            write::pack::array_metadata(options, dtype, &shape, Order::C, &attributes)?
-        }
-        _ => {
-            let mut options = options.with_expected_len(input.len());
-            options.metadata = write::pack::metadata_of(&attributes)?;
-            options
-        }
-    };
-    let mut progress = context.progress("converting", Some(input.len()));
-    write::pack::write(target, force, &options, context, &mut |sink| {
-        input.pieces(&mut |bytes| {
-            progress.add(bytes.len());
-            sink(bytes)
-        })
-    })?;
-    Ok(())
 }
 
 fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {

@@ -1,7 +1,7 @@
 //! `demo`: a newcomer's two minutes. Everything happens in a temporary folder.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -28,13 +28,6 @@ const BAR: usize = 40;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {}
-
-/// The options of the writer that the demo kills.
-#[derive(Debug, Args)]
-pub(crate) struct WriterArgs {
-    /// The frame to write to
-    frame: PathBuf,
-}
 
 /// What the demo says: printed as it goes on, or kept for a JSON document.
 struct Tour<'a> {
@@ -222,22 +215,6 @@ fn kill(path: &Path, tour: &mut Tour<'_>) -> Outcome {
     tour.say(&format!("{said}   killed: {status}\n"))
 }
 
-/// The writer: one commit, and then bytes for ever.
-pub(crate) fn write(args: &WriterArgs, context: &Context) -> Outcome {
-    let mut frame = Found::at_path(&args.frame)?.edit_frame(context)?;
-    let day = temperatures(86_400);
-    frame.append(&day)?;
-    frame.commit()?;
-    output::print(&format!("{} readings committed\n", frame.item_count()))?;
-    for days in 0u64.. {
-        frame.append(&day)?;
-        if days == 3 {
-            output::print("writing more, nothing of it committed\n")?;
-        }
-    }
-    Ok(())
-}
-
 fn survives(path: &Path, tour: &mut Tour<'_>) -> Outcome {
     let frame = SuperChunk::open_with(path, &tour.context.open_options())?;
     let found = frame.verify()?;
@@ -258,7 +235,7 @@ fn survives(path: &Path, tour: &mut Tour<'_>) -> Outcome {
 }
 
 /// A day's wave with noise, a storm, and a sensor that is dead for a while.
-fn temperatures(count: u32) -> Vec<u8> {
+pub(super) fn temperatures(count: u32) -> Vec<u8> {
     let mut noise = Noise(1);
     let mut drift = 0.0;
     let reading = |at: u32| {

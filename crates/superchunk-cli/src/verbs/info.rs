@@ -138,7 +138,7 @@ fn table(frame: &SuperChunk) -> Outcome {
 }
 
 /// What a chunk consists of, in a word.
-pub(crate) fn content_name(content: Content) -> &'static str {
+fn content_name(content: Content) -> &'static str {
     match content {
         Content::Blocks => "blocks",
         Content::VariableBlocks => "variable-length blocks",

@@ -7,7 +7,6 @@ use clap::Args;
 use superchunk::detect::Format;
 use superchunk::frame::Kind;
 
-use super::convert::to_pack;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -172,7 +171,7 @@ fn pack_file(
     args.check_name(&[Named::Blp])?;
     let target = (&Target::Path(target.to_owned()), force);
     let pack_file = PackFileArgs { reserve: args.reserve, ..PackFileArgs::default() };
-    to_pack(input, &args.encoding, &pack_file, target, context)
+    write::to_pack(input, &args.encoding, &pack_file, target, context)
 }
 
 fn copy(

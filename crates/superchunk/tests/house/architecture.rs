@@ -85,7 +85,6 @@ const PROGRAM_LAYERS: &[&str] = &[
     "picture",
     "tables",
     "verbs",
-    "blpk",
     "cli",
     "lib",
     "main",

@@ -1,46 +1,27 @@
-//! `completions` and `man`: what shells and `man` want to know, from the definition of the arguments.
+//! `man`: the manual pages, from the definition of the arguments.
 
 use std::path::PathBuf;
 
 use clap::{Args, Command};
-use clap_complete::Shell;
 
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
-const COMPLETIONS: &str = "\
-Example:
-  superchunk completions bash > ~/.local/share/bash-completion/completions/superchunk";
-
-const MAN: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   superchunk man | man -l -
   superchunk man --all ~/.local/share/man/man1";
 
-/// The options of `completions`.
-#[derive(Debug, Args)]
-#[command(after_help = COMPLETIONS)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    shell: Shell,
-}
-
 /// The options of `man`.
 #[derive(Debug, Args)]
-#[command(after_help = MAN)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
     /// Write the pages of all commands into this folder
     #[arg(long, value_name = "FOLDER")]
     all: Option<PathBuf>,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outcome {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "superchunk", &mut script);
-    output::print(&String::from_utf8_lossy(&script))
-}
-
-pub(crate) fn man(args: &ManArgs, command: Command) -> Outcome {
+pub(crate) fn run(args: &ManArgs, command: Command) -> Outcome {
     let Some(folder) = &args.all else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(Failure::stdout)?;
