@@ -14,15 +14,15 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str):
     """Modules that only some programs need are imported when they are asked for."""
-    from . import _lazy
+    from ._lazy import find
 
-    return _lazy.find(name, globals())
+    return find(name, globals())
 
 
 def __dir__() -> list[str]:
-    from . import _lazy
+    from ._lazy import names
 
-    return sorted({*globals(), *_lazy.names()})
+    return sorted({*globals(), *names()})
 
 
 def _become_worker_after_fork() -> None:
