@@ -11,11 +11,17 @@
 //! | `handle` | what everything that is open has in common |
 //! | `open` | `superchunk.open` |
 //! | `chunk` | `compress`, `decompress`, `Compressor` |
+//! | `inspect` | `detect`, `verify` |
+//! | `files` | `copy`, `salvage`, `remove` |
+//! | `command` | the program `superchunk` |
 
 mod buffers;
 mod chunk;
+mod command;
 mod errors;
+mod files;
 mod handle;
+mod inspect;
 mod numpy;
 mod open;
 mod options;
@@ -26,7 +32,15 @@ mod threads;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::chunk::{compress, decompress};
+    use crate::chunk::{ChunkInfo, Compressor, chunk_info, compress, decompress, decompress_into};
+    #[pymodule_export]
+    use crate::command::_run_command;
+    #[pymodule_export]
+    use crate::errors::_panic;
+    #[pymodule_export]
+    use crate::files::{SalvageReport, copy, remove, salvage};
+    #[pymodule_export]
+    use crate::inspect::{Detected, Finding, Report, detect, verify};
     #[pymodule_export]
     use crate::open::{_reopen, open};
     #[pymodule_export]

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use superchunk::frame::Locking;
-use superchunk::{Error, Opened, OpenOptions};
+use superchunk::{Error, OpenOptions, Opened};
 
 use crate::errors::Outcome;
 use crate::handle::Origin;
@@ -14,7 +14,12 @@ use crate::threads;
 
 /// Opens a file or folder of any format.
 #[pyfunction]
-#[pyo3(signature = (path = None, mode = "r", **options))]
+#[pyo3(
+    signature = (path = None, mode = "r", **options),
+    text_signature = "(path=None, mode='r', *, urlpath=None, offset=0, nthreads=None, limits=None, \
+                      follow=False, lock=None, trust=False, marks=False, check=False, \
+                      dparams=None, mmap_mode=None)"
+)]
 pub(crate) fn open<'py>(
     py: Python<'py>,
     path: Option<PathBuf>,
