@@ -77,8 +77,27 @@ fn end(signal: i32) {
     std::process::exit(ENDED_BY_SIGNAL + signal);
 }
 
+/// An entry in the list of what goes when the command is interrupted.
+#[derive(Debug)]
+pub(crate) struct Listed(PathBuf);
+
+impl Listed {
+    /// Lists a file or folder that is about to be made.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        began(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        // What is finished has another place.
+        discard(&self.0);
+    }
+}
+
 /// Writes down a file or folder that is about to be made.
-pub(crate) fn began(path: &Path) {
+fn began(path: &Path) {
     lock().unfinished.insert(path.to_owned());
 }
 
@@ -99,7 +118,7 @@ pub(crate) fn finally(change: impl FnOnce() -> superchunk::Result<()>) -> Outcom
 }
 
 /// Removes a file or folder, and crosses it out.
-pub(crate) fn discard(path: &Path) {
+fn discard(path: &Path) {
     let mut state = lock();
     remove(path);
     state.unfinished.remove(path);

@@ -1,16 +1,16 @@
-//! The stored parts of frames and chunks, field by field, with the bytes of each.
+//! The stored parts of frames, Bloscpack files and chunks, field by field, with the bytes of each.
 //!
 //! Nothing is checked here: this is what people look at when a file cannot be opened.
 
-use std::path::{Path, PathBuf};
+pub(crate) mod pack;
 
-use superchunk::detect::Format;
+use std::path::Path;
+
 use superchunk::store::{FileReader, ReadAt};
 use superchunk::{Error, Value};
 
 use crate::failure::Outcome;
-use crate::input::to_usize;
-use crate::memory::Memory;
+use crate::memory::{Memory, to_usize};
 use crate::output::object;
 
 /// How much of a header or trailer is looked at.
@@ -89,11 +89,6 @@ const CHUNK: [Layout; 13] = [
     ("blosc2_flags2", 30, 1, hex),
     ("blosc2_flags", 31, 1, hex),
 ];
-
-/// The file of a frame that holds header, index and trailer.
-pub(crate) fn index_file(path: &Path, format: Format) -> PathBuf {
-    if format == Format::SparseFrame { path.join("chunks.b2frame") } else { path.to_owned() }
-}
 
 /// The bytes of a frame outside of its chunks.
 pub(crate) struct Envelope {

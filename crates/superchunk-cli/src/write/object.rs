@@ -5,24 +5,22 @@ use std::path::Path;
 
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::Durability;
-use superchunk::{
-    Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, OpenOptions, SuperChunk, Value,
-};
+use superchunk::{Json, ObjectKind, ObjectPacking, Objects, ObjectsOptions, SuperChunk, Value};
 
-use super::records::{self, Framing};
-use super::{FORMAT, JSON, ObjectList, kind_of_pack};
+use super::pack::PackFileArgs;
+use crate::attributes::json_of;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input};
+use crate::input::{Content, Input, packed};
 use crate::interrupt;
-use crate::packs::{self, PackFileArgs};
-use crate::replace::{Scratch, replace};
+use crate::objects::{self, FORMAT, Framing, JSON, ObjectList, kind_of_pack};
+use crate::replace::replace;
+use crate::scratch::Scratch;
+use crate::sizes::size_of_path;
 use crate::source::Source;
 use crate::span::Span;
 use crate::target::Target;
-use crate::verbs::append::packed;
-use crate::verbs::pack::size_of_path;
 
 /// The bytes of a small file.
 const SMALL: u64 = 8 << 20;
@@ -40,7 +38,7 @@ pub(crate) struct Request<'a> {
 }
 
 /// What takes objects.
-enum Writer {
+pub(crate) enum Writer {
     /// The object that the next one replaces, as long as there is one.
     Pack(Box<Pack>, ObjectKind, Option<usize>),
     Frame(Box<Objects>),
@@ -87,29 +85,14 @@ pub(crate) fn convert(
     Ok(())
 }
 
-/// Appends the objects of files, all of them or none. If `first` is the number of an object, they
-/// take the places of that one and those after it, as long as there are some.
+/// Appends the objects of files, all of them or none. A Bloscpack file may have some replaced first.
 pub(crate) fn append(
-    path: &Path,
-    is_pack: bool,
-    first: Option<usize>,
+    mut writer: Writer,
     inputs: &[OsString],
     framing: Framing,
     context: &Context,
 ) -> Outcome<Counts> {
-    let mut writer = match is_pack {
-        true => {
-            let pack = Box::new(context.edit_pack(&context.open_options(), path)?);
-            let kind = kind_of_pack(&pack);
-            if let Some(first) = first.filter(|first| *first >= pack.object_count()) {
-                let count = pack.object_count();
-                let words = format!("there is no object {first} to replace: the file has {count}");
-                return Err(Failure::usage(words));
-            }
-            Writer::Pack(pack, kind, first)
-        }
-        false => Writer::Frame(Box::new(Objects::from_superchunk(context.edit(path)?)?)),
-    };
+    let first = writer.next_replaced();
     let before = writer.count();
     inputs.iter().try_for_each(|input| {
         let packed = packed(input, context)?;
@@ -122,14 +105,11 @@ pub(crate) fn append(
         let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
         take_stream(&mut writer, &mut source, framing, context).map(drop)
     })?;
-    let replaced = match (&writer, first) {
-        (Writer::Pack(_, _, Some(next)), Some(first)) => (next - first) as u64,
-        _ => 0,
-    };
+    let replaced = writer.next_replaced().zip(first).map_or(0, |(next, first)| next - first);
     let (all, appended) = (writer.count(), writer.count() - before);
     interrupt::hold();
     writer.close()?;
-    Ok(Counts { replaced, appended, all })
+    Ok(Counts { replaced: replaced as u64, appended, all })
 }
 
 /// Makes a new file: under another name until it is complete, or in a temporary file if the target is
@@ -176,9 +156,9 @@ fn take_stream(
         _ => context.limits().max_decoded,
     };
     let mut progress = context.progress("packing", source.total);
-    records::read(source, framing, most, &mut |bytes| {
+    objects::read(source, framing, most, &mut |bytes| {
         match framing {
-            Framing::Jsonl => writer.put(&records::json_value(bytes, number)?)?,
+            Framing::Jsonl => writer.put(&objects::json_value(bytes, number)?)?,
             _ => writer.put_bytes(bytes, number)?,
         }
         progress.add(bytes.len());
@@ -188,6 +168,23 @@ fn take_stream(
 }
 
 impl Writer {
+    /// The objects of a Bloscpack file. If `first` is the number of one, what comes takes the places
+    /// of that one and those after it, as long as there are some.
+    pub(crate) fn of_pack(pack: Box<Pack>, first: Option<usize>) -> Outcome<Self> {
+        let count = pack.object_count();
+        if let Some(first) = first.filter(|first| *first >= count) {
+            let words = format!("there is no object {first} to replace: the file has {count}");
+            return Err(Failure::usage(words));
+        }
+        let kind = kind_of_pack(&pack);
+        Ok(Self::Pack(pack, kind, first))
+    }
+
+    /// The objects of a frame.
+    pub(crate) fn of_frame(frame: SuperChunk) -> Outcome<Self> {
+        Ok(Self::Frame(Box::new(Objects::from_superchunk(frame)?)))
+    }
+
     fn create(
         path: &Path,
         request: &Request<'_>,
@@ -217,10 +214,15 @@ impl Writer {
             json.set(FORMAT, JSON)?;
         }
         for (name, value) in request.attributes {
-            json.set(name.as_str(), packs::json_of(value)?)?;
+            json.set(name.as_str(), json_of(value)?)?;
         }
         let pack = Pack::create(path, &options.with_metadata(json))?;
         Ok(Self::Pack(Box::new(pack), kind, None))
+    }
+
+    /// The object that the next one replaces, if objects are replaced.
+    fn next_replaced(&self) -> Option<usize> {
+        if let Self::Pack(_, _, next) = self { *next } else { None }
     }
 
     fn count(&self) -> u64 {
@@ -244,8 +246,7 @@ impl Writer {
         if request.attributes.is_empty() || !in_frame {
             return Ok(());
         }
-        let checked = OpenOptions::new().with_check(context.verifies_writes());
-        let mut frame = SuperChunk::edit_with(path, &checked)?;
+        let mut frame = SuperChunk::edit_with(path, &context.open_options())?;
         for (name, value) in request.attributes {
             frame.set_value(name, value)?;
         }

@@ -19,10 +19,11 @@ use superchunk::{CompressOptions, Json};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
+use crate::opened;
 use crate::output;
-use crate::packs;
 use crate::source::Source;
 use crate::target::Target;
+use crate::write;
 use args::{BloscArgs, Blpk, Command, CompressArgs, DecompressArgs};
 use words::{double_pretty, pretty, python};
 
@@ -145,7 +146,7 @@ impl Shop<'_> {
         let mut progress = self.context.progress("packing", source.total);
         let target = Target::parse(output.as_os_str());
         let (_, stored) =
-            packs::write(&target, self.blpk.force, &options, self.context, &mut |sink| {
+            write::pack::write(&target, self.blpk.force, &options, self.context, &mut |sink| {
                 source.pieces(PIECE, &mut progress, &mut *sink)
             })?;
         self.tell(format!("output file size: {}", double_pretty(stored)))?;
@@ -205,7 +206,7 @@ impl Shop<'_> {
         let before = size();
         self.tell(format!("orig file size before append: {}", double_pretty(before)))?;
         let options = self.context.open_options().with_compress(self.compression(blosc)?);
-        let mut pack = self.context.edit_pack(&options, original)?;
+        let mut pack = opened::edit_pack(original, &options)?;
         let mut source = Source::open(Some(new))?;
         self.tell(format!("new file size: {}", double_pretty(source.total.unwrap_or(0))))?;
         let mut progress = self.context.progress("appending", source.total);

@@ -5,9 +5,9 @@ use std::path::Path;
 use superchunk::bloscpack::{Checksum, Pack};
 use superchunk::store::{FileReader, ReadAt};
 
+use super::{Field, Layout, chunk_fields, fields_at, hex, list, little, signed, text};
 use crate::failure::{Failure, Outcome};
-use crate::input::to_usize;
-use crate::parts::{Field, Layout, chunk_fields, fields_at, hex, list, little, signed, text};
+use crate::memory::to_usize;
 
 /// The bytes of the header of version 2 and later.
 const HEADER_LEN: usize = 32;

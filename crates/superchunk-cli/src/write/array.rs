@@ -6,20 +6,19 @@ use std::path::Path;
 use superchunk::frame::{Durability, Kind};
 use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, Work, npy};
 
-use super::npy_file::to_c_order;
-use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
+use crate::arrays::{Array, ExactSource, Needed, RawShape, rows_at_once, to_c_order};
+use crate::attributes::free_of_pack;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input, to_usize};
+use crate::input::{Content, Input, packed};
 use crate::interrupt;
-use crate::memory::Memory;
-use crate::packs;
-use crate::replace::{Scratch, replace};
+use crate::memory::{Memory, to_usize};
+use crate::replace::replace;
+use crate::scratch::Scratch;
+use crate::sizes::size_of_path;
 use crate::source::Source;
 use crate::target::Target;
-use crate::verbs::append::packed;
-use crate::verbs::pack::size_of_path;
 
 /// What is to become an array in a frame.
 pub(crate) struct Request<'a> {
@@ -85,8 +84,7 @@ pub(crate) fn pack(
     let mut options = options;
     options.frame.durability = Durability::Process;
     let array = make(scratch.path(), &options)?;
-    let stored =
-        crate::verbs::pack::write_frame(array.superchunk(), target, request.force, context)?;
+    let stored = target.write_frame(array.superchunk(), request.force, context)?;
     Ok((len_of(&array), stored))
 }
 
@@ -97,7 +95,7 @@ pub(crate) fn convert(
     path: &Path,
     context: &Context,
 ) -> Outcome {
-    let (dtype, shape) = type_and_shape(input)?;
+    let (dtype, shape) = input.type_and_shape()?;
     let options = options_of(request, dtype.item_size(), shape.len(), context)?;
     let mut progress = context.progress("converting", Some(input.len()));
     replace(path, request.force, context, |temporary| {
@@ -107,7 +105,7 @@ pub(crate) fn convert(
             let value = input.need_frame()?.value_bytes(name)?;
             array.superchunk_mut().set_value_bytes(name, &value)?;
         }
-        for (name, value) in input.pack().map(packs::free_attributes).unwrap_or_default() {
+        for (name, value) in input.pack().map(free_of_pack).unwrap_or_default() {
             array.superchunk_mut().set_value(&name, &value)?;
         }
         let mut at = 0;
@@ -161,14 +159,19 @@ pub(crate) fn copy(
     Ok(frame.copy_to(path, &options).and_then(SuperChunk::close)?)
 }
 
-/// Appends files to an array, along its first axis, all of them or none.
-pub(crate) fn append(frame: SuperChunk, inputs: &[OsString], context: &Context) -> Outcome<u64> {
+/// Appends files to an array, along its first axis, all of them or none; returns how many bytes came
+/// and how many there are.
+pub(crate) fn append(
+    frame: SuperChunk,
+    inputs: &[OsString],
+    context: &Context,
+) -> Outcome<(u64, u64)> {
     let mut array = NdArray::from_superchunk(frame)?;
     let before = len_of(&array);
     inputs.iter().try_for_each(|input| append_one(&mut array, input, context))?;
-    let added = len_of(&array) - before;
+    let after = len_of(&array);
     interrupt::finally(|| array.close())?;
-    Ok(added)
+    Ok((after - before, after))
 }
 
 fn append_one(array: &mut NdArray, input: &OsString, context: &Context) -> Outcome {
