@@ -18,16 +18,27 @@ impl NdArray {
     pub fn read_mask(&self, mask: &[bool]) -> Result<Vec<u8>> {
         let mask = Mask::new(mask, &self.geometry)?;
         let mut bytes = vec![0; self.bytes_of(&[mask.selected])?];
+        self.read_masked(&mask, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads such items into `dst`, which has exactly their length.
+    pub fn read_mask_into(&self, mask: &[bool], dst: &mut [u8]) -> Result<()> {
+        let mask = Mask::new(mask, &self.geometry)?;
+        mask.check_len(self.item_size(), dst.len())?;
+        self.read_masked(&mask, dst)
+    }
+
+    fn read_masked(&self, mask: &Mask<'_>, dst: &mut [u8]) -> Result<()> {
         let mut places = Vec::new();
         for chunk in mask.touched_chunks()? {
             places.extend(mask.places(chunk)?);
             if places.len() >= MAX_PLACES {
-                self.read_places(&places, &mut bytes)?;
+                self.read_places(&places, dst)?;
                 places.clear();
             }
         }
-        self.read_places(&places, &mut bytes)?;
-        Ok(bytes)
+        self.read_places(&places, dst)
     }
 
     /// Writes the items for which `mask` is true; `bytes` are theirs, in C order. Every block that
@@ -35,14 +46,7 @@ impl NdArray {
     pub fn write_mask(&mut self, mask: &[bool], bytes: &[u8]) -> Result<()> {
         let geometry = self.geometry.clone();
         let mask = Mask::new(mask, &geometry)?;
-        if product(&[mask.selected], self.item_size()) != Some(bytes.len()) {
-            return Err(Error::invalid(format!(
-                "the mask selects {} items of {} bytes, got {} bytes",
-                mask.selected,
-                self.item_size(),
-                bytes.len()
-            )));
-        }
+        mask.check_len(self.item_size(), bytes.len())?;
         let chunks = mask.touched_chunks()?;
         self.write_places(&chunks, bytes, |chunk| Ok(Cow::Owned(mask.places(chunk)?)))
     }
@@ -81,6 +85,17 @@ impl<'a> Mask<'a> {
             selected += piece.iter().filter(|bit| **bit).count();
         }
         Ok(Self { bits, geometry, side, piece, before, selected })
+    }
+
+    /// Refuses a buffer that is not as long as the selected items.
+    fn check_len(&self, item_size: usize, len: usize) -> Result<()> {
+        if product(&[self.selected], item_size) == Some(len) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the mask selects {} items of {item_size} bytes, got {len} bytes",
+            self.selected
+        )))
     }
 
     /// The numbers of the chunks that hold selected items.
