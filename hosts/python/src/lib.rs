@@ -12,21 +12,30 @@
 //! | `open` | `superchunk.open` |
 //! | `chunk` | `compress`, `decompress`, `Compressor` |
 
+mod access;
 mod buffers;
 mod chunk;
 mod errors;
 mod handle;
+mod index;
+mod key;
+mod metadata;
+mod ndarray;
 mod numpy;
 mod open;
 mod options;
 mod signals;
+mod strided;
 mod threads;
+mod values;
 
 /// The functions and classes that `superchunk/__init__.py` gives to users.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     use crate::chunk::{compress, decompress};
+    #[pymodule_export]
+    use crate::ndarray::{_create, _from_bytes, Indexer, NDArray};
     #[pymodule_export]
     use crate::open::{_reopen, open};
     #[pymodule_export]
