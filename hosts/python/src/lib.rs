@@ -35,6 +35,8 @@ mod _core {
     #[pymodule_export]
     use crate::chunk::{compress, decompress};
     #[pymodule_export]
+    use crate::metadata::{_pack, _unpack};
+    #[pymodule_export]
     use crate::ndarray::{_create, _from_bytes, Indexer, NDArray};
     #[pymodule_export]
     use crate::open::{_reopen, open};

@@ -133,3 +133,15 @@ pub(crate) fn layers_of(frame: &SuperChunk) -> Vec<(String, Vec<u8>)> {
     let content = |name: &str| frame.metalayer(name).unwrap_or_default().to_vec();
     frame.metalayer_names().map(|name| (name.to_owned(), content(name))).collect()
 }
+
+/// A value as MessagePack.
+#[pyfunction]
+pub(crate) fn _pack<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &stored(value)?.encode()?))
+}
+
+/// The value that MessagePack stands for.
+#[pyfunction]
+pub(crate) fn _unpack<'py>(py: Python<'py>, data: &[u8]) -> Outcome<Bound<'py, PyAny>> {
+    Ok(value(py, &Value::decode(data)?)?)
+}

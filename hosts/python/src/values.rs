@@ -6,7 +6,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use crate::access::Source;
-use crate::index::{Plan, shape_text};
+use crate::index::{Kind, Plan, shape_text};
 use crate::numpy;
 use crate::strided::Strided;
 
@@ -28,7 +28,7 @@ impl Values {
         let value = assigned(value, dtype, plan)?;
         let memory = Strided::of(&value)?;
         let shape = memory.shape();
-        if plan.is_mask && shape.len() > 1 {
+        if plan.kind == Kind::Mask && shape.len() > 1 {
             return Err(PyTypeError::new_err(format!(
                 "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input \
                  has {} dimensions",
@@ -73,23 +73,26 @@ impl Values {
     }
 }
 
-/// The values as an array of `dtype`, cast by the rules by which NumPy assigns them: of single values
-/// it refuses those that do not fit.
+/// The values as an array of `dtype`. For keys without lists NumPy refuses single values that do not
+/// fit the type, and sequences with more dimensions than the result; for others it casts.
 fn assigned<'py>(
     value: &Bound<'py, PyAny>,
     dtype: &Bound<'py, PyAny>,
     plan: &Plan,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = value.py();
-    let is_one = plan.shape.is_empty() || numpy::asarray(value)?.getattr("ndim")?.eq(0)?;
-    if !is_one {
+    if matches!(plan.kind, Kind::Lists | Kind::Mask) {
         return cast(value, dtype);
     }
-    let one = numpy::empty(py, &[], dtype)?;
-    if plan.is_item {
-        one.set_item(PyTuple::empty(py), value)?;
-    } else {
-        one.set_item(py.Ellipsis(), value)?;
+    let py = value.py();
+    let found = numpy::asarray(value)?;
+    let (rank, most) = (found.getattr("ndim")?.extract::<usize>()?, plan.shape.len());
+    if most > 0 && rank > 0 && (rank <= most || found.is(value)) {
+        return cast(value, dtype);
+    }
+    let one = numpy::empty(py, &vec![1; if rank > 0 { most } else { 0 }], dtype)?;
+    match plan.kind {
+        Kind::Item => one.set_item(PyTuple::empty(py), value)?,
+        _ => one.set_item(py.Ellipsis(), value)?,
     }
     Ok(one)
 }

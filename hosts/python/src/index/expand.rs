@@ -35,7 +35,8 @@ pub(super) fn expand(key: &[Item], shape: &[u64]) -> Result<Vec<Part>> {
     if dots > 1 {
         return Err(KeyError::Index("an index can only have a single ellipsis ('...')".into()));
     }
-    let mut walk = Walk { shape, axis: 0, parts: Vec::with_capacity(key.len() + filled) };
+    let parts = Vec::with_capacity(key.len() + filled);
+    let mut walk = Walk { shape, axis: 0, parts, selects_nothing: key.iter().any(is_empty) };
     for item in key {
         match item {
             Item::Ellipsis if filled == 0 => walk.parts.push(Part::Gap),
@@ -65,8 +66,19 @@ fn axes_of(item: &Item) -> usize {
     }
 }
 
+/// Whether an element is a list without elements.
+fn is_empty(item: &Item) -> bool {
+    match item {
+        Item::Ints(list) => list.values.is_empty(),
+        Item::Mask(mask) => !mask.values.contains(&true),
+        _ => false,
+    }
+}
+
 struct Walk<'s> {
     shape: &'s [u64],
+    /// Some list is empty: NumPy does not look at the indexes of the others.
+    selects_nothing: bool,
     /// The next axis.
     axis: usize,
     parts: Vec<Part>,
@@ -91,13 +103,17 @@ impl Walk<'_> {
 
     fn single(&mut self, index: i64) -> Result<()> {
         let (axis, side) = self.next_axis();
-        self.parts.push(Part::Single(index_of_axis(index, axis, side)?));
+        self.parts.push(Part::Single(self.place(index, axis, side)?));
         Ok(())
+    }
+
+    fn place(&self, index: i64, axis: usize, side: u64) -> Result<u64> {
+        if self.selects_nothing { Ok(0) } else { index_of_axis(index, axis, side) }
     }
 
     fn list(&mut self, list: &Array<i64>) -> Result<()> {
         let (axis, side) = self.next_axis();
-        let values = list.values.iter().map(|index| index_of_axis(*index, axis, side));
+        let values = list.values.iter().map(|index| self.place(*index, axis, side));
         let values = values.collect::<Result<_>>()?;
         self.parts.push(Part::List { axis, list: Array { shape: list.shape.clone(), values } });
         Ok(())

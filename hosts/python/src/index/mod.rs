@@ -19,7 +19,7 @@ mod slice;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use plan::{Access, Axis, Picks, Plan, plan};
+pub(crate) use plan::{Access, Axis, Kind, Picks, Plan, plan};
 pub(crate) use slice::Slice;
 
 /// One element of a key.

@@ -15,11 +15,21 @@ const SPARSE_MASK: usize = 64;
 pub(crate) struct Plan {
     /// The shape of the result.
     pub(crate) shape: Vec<usize>,
-    /// Whether NumPy returns the item itself, not an array that holds it.
-    pub(crate) is_item: bool,
-    /// Whether the key is a mask of the array's shape and nothing else.
-    pub(crate) is_mask: bool,
+    pub(crate) kind: Kind,
     pub(crate) access: Access,
+}
+
+/// The kinds of keys between which NumPy makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An integer for each axis: NumPy returns the item itself, not an array that holds it.
+    Item,
+    /// Integers, slices, `...`, `None`.
+    Slices,
+    /// Lists, also with others.
+    Lists,
+    /// A mask of the array's shape and nothing else.
+    Mask,
 }
 
 /// How to reach the items of a result.
@@ -62,7 +72,7 @@ pub(crate) fn plan(key: Vec<Item>, shape: &[u64], rule: Rule) -> Result<Plan> {
     let parts = expand(&key, shape)?;
     let has_lists = parts.iter().any(|part| matches!(part, Part::List { .. } | Part::Flag(_)));
     let plan = if has_lists { with_lists(parts, rule)? } else { of_slices(&parts, has_dots)? };
-    Ok(Plan { is_mask, ..plan })
+    Ok(Plan { kind: if is_mask { Kind::Mask } else { plan.kind }, ..plan })
 }
 
 /// Whether a key is nothing but a mask of the array's shape.
@@ -85,7 +95,7 @@ fn whole_mask(mut key: Vec<Item>, shape: &[u64], rule: Rule) -> Result<Whole> {
     }
     let access = Access::Mask(std::mem::take(&mut mask.values));
     let access = if count == 0 { Access::Nothing } else { access };
-    Ok(Whole::Dense(Plan { shape: vec![count], is_item: false, is_mask: true, access }))
+    Ok(Whole::Dense(Plan { shape: vec![count], kind: Kind::Mask, access }))
 }
 
 /// The plan of a key without lists.
@@ -103,9 +113,9 @@ fn of_slices(parts: &[Part], has_dots: bool) -> Result<Plan> {
             Part::Gap | Part::List { .. } | Part::Flag(_) => {}
         }
     }
-    let is_item = shape.is_empty() && !has_dots;
+    let kind = if shape.is_empty() && !has_dots { Kind::Item } else { Kind::Slices };
     let access = if shape.contains(&0) { Access::Nothing } else { Access::Slices(slices) };
-    Ok(Plan { shape, is_item, is_mask: false, access })
+    Ok(Plan { shape, kind, access })
 }
 
 fn single(index: u64) -> AxisSlice {
@@ -155,7 +165,7 @@ fn with_lists(parts: Vec<Part>, rule: Rule) -> Result<Plan> {
         sources.push(Source { indexes, strides });
     }
     let access = access_to(sources, &shape);
-    Ok(Plan { shape, is_item: false, is_mask: false, access })
+    Ok(Plan { shape, kind: Kind::Lists, access })
 }
 
 /// Where the parts of a key with lists lie in the result.

@@ -29,6 +29,12 @@ impl NDArray {
         Ok(py.import("types")?.getattr("MappingProxyType")?.call1((layers,))?)
     }
 
+    fn _set_layer(&self, py: Python<'_>, name: &str, content: &[u8]) -> Outcome {
+        self.handle.write(py, |array| {
+            Ok(array.superchunk_mut().set_metalayer(name, content)?)
+        })
+    }
+
     fn _value_names(&self, py: Python<'_>) -> Outcome<Vec<String>> {
         self.handle
             .read(py, 0, |array| Ok(array.superchunk().value_names().map(str::to_owned).collect()))

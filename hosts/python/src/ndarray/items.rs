@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 use super::{NDArray, helper};
 use crate::access;
 use crate::errors::Outcome;
-use crate::index::{Plan, Rule, plan, shape_text};
+use crate::index::{Kind, Plan, Rule, plan, shape_text};
 use crate::key::{Key, NOT_AN_INDEX};
 use crate::numpy;
 use crate::strided::Strided;
@@ -28,9 +28,9 @@ impl NDArray {
         };
         let result = new_array(py, &plan, &dtype)?;
         self.read_into(&plan, &result)?;
-        match plan.is_item {
-            true => Ok(result.get_item(PyTuple::empty(py))?),
-            false => Ok(result),
+        match plan.kind {
+            Kind::Item => Ok(result.get_item(PyTuple::empty(py))?),
+            _ => Ok(result),
         }
     }
 
