@@ -5,6 +5,9 @@ use superchunk::AxisSlice;
 use super::slice::index_of_axis;
 use super::{Array, Item, KeyError, Result, Slice};
 
+/// The elements of a mask that are looked at together: most stretches of sparse masks have nothing set.
+const STRETCH: usize = 256;
+
 /// What a key says of one axis.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
@@ -103,7 +106,7 @@ impl Walk<'_> {
 
     fn single(&mut self, index: i64) -> Result<()> {
         let (axis, side) = self.next_axis();
-        self.parts.push(Part::Single(self.place(index, axis, side)?));
+        self.parts.push(Part::Single(index_of_axis(index, axis, side)?));
         Ok(())
     }
 
@@ -154,11 +157,16 @@ pub(super) fn check_mask(mask: &Array<bool>, first: usize, shape: &[u64]) -> Res
 fn coordinates(mask: &Array<bool>) -> Vec<Vec<u64>> {
     let count = mask.values.iter().filter(|bit| **bit).count();
     let mut lists: Vec<Vec<u64>> = mask.shape.iter().map(|_| Vec::with_capacity(count)).collect();
-    for (number, _) in mask.values.iter().enumerate().filter(|(_, bit)| **bit) {
-        let mut rest = number;
-        for (list, side) in lists.iter_mut().zip(&mask.shape).rev() {
-            list.push((rest % (*side).max(1)) as u64);
-            rest /= (*side).max(1);
+    for (start, bits) in (0..).step_by(STRETCH).zip(mask.values.chunks(STRETCH)) {
+        if !bits.iter().fold(false, |any, bit| any | bit) {
+            continue;
+        }
+        for (number, _) in (start..).zip(bits).filter(|(_, bit)| **bit) {
+            let mut rest: usize = number;
+            for (list, side) in lists.iter_mut().zip(&mask.shape).rev() {
+                list.push((rest % (*side).max(1)) as u64);
+                rest /= (*side).max(1);
+            }
         }
     }
     lists

@@ -32,8 +32,14 @@ pub(crate) fn _create(
     path: Option<PathBuf>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> Outcome<NDArray> {
-    let shape = sides(shape)?;
-    let dtype = numpy::parse_dtype(&numpy::dtype(dtype)?)?;
+    let mut shape = sides(shape)?;
+    let mut dtype = numpy::dtype(dtype)?;
+    // As with NumPy, the axes of a sub-array become axes of the array.
+    if let Ok((base, inner)) = dtype.getattr("subdtype")?.extract::<(Bound<'_, PyAny>, Vec<u64>)>() {
+        dtype = base;
+        shape.extend(inner);
+    }
+    let dtype = numpy::parse_dtype(&dtype)?;
     let mut made = New::default();
     let choice = Choice::from_some(options, |name, value| made.set(name, &value))?;
     let options = made.options(FrameOptions::new(choice.compress_options(dtype.item_size())));

@@ -31,6 +31,10 @@ class Filter(Enum):
     INT_TRUNC = 36
 
 
+_NUMBERED = (Filter.TRUNC_PREC, Filter.INT_TRUNC, Filter.NDCELL, Filter.NDMEAN, Filter.BYTEDELTA)
+"""The filters whose number means something."""
+
+
 class SplitMode(Enum):
     """Whether blocks are split."""
 
@@ -115,6 +119,15 @@ def options_of(kwargs) -> dict:
     cparams = {"codec": Codec.ZSTD, "clevel": 5, **known(kwargs.get("cparams") or {})}
     if {"chunks", "blocks"} & cparams.keys():
         raise ValueError("chunks and blocks are keywords of their own, not part of cparams")
+    if cparams.get("codec") not in (Codec.ZSTD, Codec.LZ4, Codec.LZ4HC):
+        # The others have no dictionaries, which python-blosc2 does not mind.
+        cparams["use_dict"] = False
+    if "filters" in cparams:
+        numbers = [*(cparams.pop("filters_meta", None) or ()), *[0] * len(cparams["filters"])]
+        cparams["filters"] = [
+            (one, number) if one in _NUMBERED else one
+            for one, number in zip(cparams["filters"], numbers, strict=False)
+        ]
     return {**options, "cparams": cparams}
 
 
@@ -126,8 +139,8 @@ def known(params) -> dict:
 
 
 def dparams_of(params) -> DParams:
-    known = known(params) if params is not None else {}
-    return DParams(**{name: value for name, value in known.items() if name == "nthreads"})
+    given = known(params) if params is not None else {}
+    return DParams(**{name: value for name, value in given.items() if name == "nthreads"})
 
 
 def cparams_of(array) -> CParams:

@@ -65,8 +65,8 @@ def open(urlpath, mode="r", offset=0, **kwargs):
     if mode not in ("r", "w", "a"):
         raise ValueError(f"mode: expected 'r', 'w' or 'a', got {mode!r}")
     dparams = kwargs.get("dparams")
-    found = superchunk.open(urlpath, "r" if mode == "r" else "r+", offset=offset, dparams=known(dparams or {}))
-    return NDArray(found, dparams_of(dparams)) if isinstance(found, superchunk.NDArray) else found
+    found = superchunk.open(urlpath, offset=offset, dparams=known(dparams or {}))
+    return NDArray(found, mode, dparams_of(dparams)) if isinstance(found, superchunk.NDArray) else found
 
 
 def asarray(array, copy=None, **kwargs):
@@ -123,6 +123,14 @@ def frombuffer(buffer, shape, dtype="|u1", **kwargs):
     import numpy as np
 
     return asarray(np.frombuffer(buffer, dtype).reshape(shape), **kwargs)
+
+
+def arange(start=0, stop=None, step=1, dtype=None, shape=None, **kwargs):
+    """Numbers at equal distances."""
+    import numpy as np
+
+    numbers = np.arange(start, stop, step, dtype) if stop is not None else np.arange(0, start, step, dtype)
+    return asarray(numbers if shape is None else numbers.reshape(shape), **kwargs)
 
 
 def concat(arrays, /, axis=0, **kwargs):
@@ -211,10 +219,11 @@ def decompress(src, dst=None, as_bytearray=False):
 
 
 class NDArray:
-    """An array on disk or in memory. Whatever changes it commits."""
+    """An array on disk or in memory. Each change is made by a writer of its own, which commits: between
+    two changes others may write, too."""
 
-    def __init__(self, array, dparams=None):
-        self._array = array
+    def __init__(self, array, mode="a", dparams=None):
+        self._array, self.mode = array, mode
         self._dparams = dparams or DParams()
 
     def __getattr__(self, name):
@@ -227,8 +236,8 @@ class NDArray:
         return found if isinstance(found, np.ndarray) else np.asarray(found, self._array.dtype)
 
     def __setitem__(self, key, value):
-        self._array[key] = value._array if isinstance(value, NDArray) else value
-        self._array.commit()
+        value = value._array if isinstance(value, NDArray) else value
+        self._change(lambda array: array.__setitem__(key, value))
 
     def __array__(self, dtype=None, copy=None):
         return self._array.__array__(dtype, copy=copy)
@@ -244,18 +253,18 @@ class NDArray:
 
     def resize(self, newshape):
         """Makes the array longer or shorter."""
-        return self._changed(self._array.resize, newshape)
+        self._change(lambda array: array.resize(newshape))
 
     def append(self, values, axis=0):
         """Appends values along an axis; returns the number of items."""
-        self._changed(self._array.append, values, axis)
+        self._change(lambda array: array.append(values, axis))
         return self._array.size
 
     def copy(self, dtype=None, **kwargs):
         """A copy, with other parameters where they are given."""
         options = options_of(kwargs)
         path, mode = options.pop("path", None), options.pop("mode", "w-")
-        return NDArray(self._array.copy(path, dtype=dtype, mode=mode, **options), self._dparams)
+        return _stored(self._array.copy(path, dtype=dtype, mode=mode, **options), self._dparams)
 
     def slice(self, key, **kwargs):
         """A new array of a part."""
@@ -295,7 +304,7 @@ class NDArray:
     @property
     def vlmeta(self):
         """Values by name."""
-        return Attributes(_Owner(self._array))
+        return Attributes(_Owner(self))
 
     attrs = vlmeta
 
@@ -309,9 +318,15 @@ class NDArray:
         """Orthogonal indexing."""
         return _Indexer(self)
 
-    def _changed(self, change, *arguments):
-        change(*arguments)
-        self._array.commit()
+    def _change(self, change):
+        if self._array.path is None:
+            change(self._array)
+            return
+        if self.mode == "r":
+            raise ValueError(f"{self._array.path} is open for reading only: open it with mode='a'")
+        with superchunk.open(self._array.path, "r+") as writer:
+            change(writer)
+        self._array.refresh()
 
     def _like(self) -> dict:
         return {"cparams": self.cparams}
@@ -325,8 +340,7 @@ class _Indexer:
         return self._array._array.oindex[key]
 
     def __setitem__(self, key, value):
-        self._array._array.oindex[key] = value
-        self._array._array.commit()
+        self._array._change(lambda array: array.oindex.__setitem__(key, value))
 
 
 class Frame:
@@ -334,7 +348,7 @@ class Frame:
 
     def __init__(self, array):
         self._owner = array
-        self.vlmeta, self.meta = array.vlmeta, Meta(array._array)
+        self.vlmeta, self.meta = array.vlmeta, Meta(array)
         self.cparams, self.dparams = array.cparams, array.dparams
 
     def __getattr__(self, name):
@@ -366,23 +380,22 @@ class Meta:
         self._array = array
 
     def __getitem__(self, name):
-        content = self._array.meta[name]
+        content = self._array._array.meta[name]
         return _core._unpack(content) if isinstance(content, bytes) else content
 
     def __setitem__(self, name, value):
         if name not in self:
             raise KeyError(name)
-        self._array._set_layer(name, _core._pack(value))
-        self._array.commit()
+        self._array._change(lambda array: array._set_layer(name, _core._pack(value)))
 
     def __contains__(self, name):
-        return name in self._array.meta
+        return name in self._array._array.meta
 
     def __iter__(self):
-        return iter(self._array.meta)
+        return iter(self._array._array.meta)
 
     def __len__(self):
-        return len(self._array.meta)
+        return len(self._array._array.meta)
 
     def get(self, name, default=None):
         """The value of a name, or `default`."""
@@ -396,18 +409,16 @@ class _Owner:
         self._array = array
 
     def _value_names(self):
-        return self._array._value_names()
+        return self._array._array._value_names()
 
     def _value(self, name):
-        return self._array._value(name)
+        return self._array._array._value(name)
 
     def _set_value(self, name, value):
-        self._array._set_value(name, value)
-        self._array.commit()
+        self._array._change(lambda array: array._set_value(name, value))
 
     def _remove_value(self, name):
-        self._array._remove_value(name)
-        self._array.commit()
+        self._array._change(lambda array: array._remove_value(name))
 
 
 def _made(make, what, kwargs, dtype=None) -> NDArray:
@@ -415,7 +426,15 @@ def _made(make, what, kwargs, dtype=None) -> NDArray:
     if dtype is not None:
         options["dtype"] = dtype
     dparams = options.pop("dparams", None)
-    return NDArray(make(what, **options), dparams_of(dparams))
+    return _stored(make(what, **options), dparams_of(dparams))
+
+
+def _stored(made, dparams) -> NDArray:
+    """The array, without a writer that keeps others out."""
+    if made.path is None:
+        return NDArray(made, dparams=dparams)
+    made.close()
+    return NDArray(superchunk.open(made.path), dparams=dparams)
 
 
 def _all(arrays) -> list:
