@@ -294,6 +294,17 @@ def test_commits(stored, twin):
     assert superchunk.load(stored)[2, 1] == twin[2, 1]
 
 
+def test_arrays_are_verified(stored, twin):
+    with superchunk.open(stored) as array:
+        assert array.verify() and superchunk.asarray(twin).verify("decode")
+    with open(stored, "r+b") as file:
+        file.seek(400)
+        file.write(b"\xff" * 60)
+    with superchunk.open(stored) as array:
+        report = array.verify("decode")
+        assert not report and report.findings
+
+
 def test_readers_refresh(stored):
     reader = superchunk.open(stored)
     with superchunk.open(stored, "r+") as writer:

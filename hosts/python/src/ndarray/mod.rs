@@ -20,6 +20,7 @@ use std::fmt;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 use superchunk::NdArray;
 
 use crate::errors::Outcome;
@@ -182,6 +183,17 @@ impl NDArray {
     /// Gives back the room of what was replaced or deleted.
     fn compact(&self, py: Python<'_>) -> Outcome {
         self.handle.write(py, |array| Ok(array.superchunk_mut().compact()?))
+    }
+
+    /// Checks the file as `superchunk.verify` does.
+    #[pyo3(signature = (level = "files", **options))]
+    fn verify<'py>(
+        slf: Bound<'py, Self>,
+        py: Python<'py>,
+        level: &str,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        helper(py, "verify")?.call((slf, level), options)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
