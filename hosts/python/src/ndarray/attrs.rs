@@ -30,9 +30,7 @@ impl NDArray {
     }
 
     fn _set_layer(&self, py: Python<'_>, name: &str, content: &[u8]) -> Outcome {
-        self.handle.write(py, |array| {
-            Ok(array.superchunk_mut().set_metalayer(name, content)?)
-        })
+        self.handle.write(py, |array| Ok(array.superchunk_mut().set_metalayer(name, content)?))
     }
 
     fn _value_names(&self, py: Python<'_>) -> Outcome<Vec<String>> {
