@@ -190,7 +190,12 @@ fn word(option: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 fn codec(value: &Bound<'_, PyAny>) -> Outcome<Codec> {
-    Ok(word("codec", value)?.to_ascii_lowercase().parse()?)
+    // The usual spelling, without a copy.
+    let exact = value.cast::<PyString>().ok().and_then(|text| text.to_str().ok()?.parse().ok());
+    match exact {
+        Some(codec) => Ok(codec),
+        None => Ok(word("codec", value)?.to_ascii_lowercase().parse()?),
+    }
 }
 
 fn split(value: &Bound<'_, PyAny>) -> Outcome<SplitMode> {

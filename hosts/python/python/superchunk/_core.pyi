@@ -20,6 +20,8 @@ _Progress: TypeAlias = Callable[[int, int], object] | None
 _Level: TypeAlias = Literal["structure", "index", "checksums", "decode", "files"]
 _Out = TypeVar("_Out", bound=Buffer)
 
+__version__: str
+
 @overload
 def compress(
     data: Buffer,
