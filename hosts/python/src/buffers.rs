@@ -79,6 +79,17 @@ impl Memory {
         Ok(Self(buffer))
     }
 
+    /// The same memory, unless some of it is also that of the input.
+    pub(crate) fn apart_from(self, input: &[u8]) -> PyResult<Self> {
+        let own = self.0.buf_ptr().addr();
+        let own = own..own + self.0.len_bytes();
+        let other = input.as_ptr_range();
+        if own.start < other.end.addr() && other.start.addr() < own.end {
+            return Err(PyValueError::new_err("the input and the output share memory"));
+        }
+        Ok(self)
+    }
+
     /// The bytes. Other threads of Python must not use them meanwhile, as with every function that
     /// fills a buffer.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
@@ -131,9 +142,10 @@ unsafe fn memory(buffer: &PyUntypedBuffer) -> &[u8] {
 
 /// The buffer of an object.
 fn export(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
-    PyUntypedBuffer::get(object).or_else(|error| match raw_view(object) {
-        Ok(view) => PyUntypedBuffer::get(&view),
-        Err(_) => Err(error),
+    PyUntypedBuffer::get(object).or_else(|_| {
+        // Arrays of `ctypes` leave out their strides, which a view of them works out.
+        let view = PyMemoryView::from(object).map(Bound::into_any);
+        PyUntypedBuffer::get(&view.or_else(|error| raw_view(object).map_err(|_| error))?)
     })
 }
 

@@ -10,6 +10,7 @@ use superchunk::{Error, OpenOptions, Opened};
 
 use crate::errors::Outcome;
 use crate::handle::Origin;
+use crate::ndarray::NDArray;
 use crate::threads;
 
 /// Opens a file or folder of any format.
@@ -65,9 +66,11 @@ pub(crate) fn _reopen<'py>(
 
 /// The object for something that is open: one line for each class.
 fn wrap(py: Python<'_>, opened: Opened, origin: Origin) -> Outcome<Bound<'_, PyAny>> {
-    let _ = py;
-    let path = origin.path.map(|path| path.display().to_string()).unwrap_or_default();
-    let hint = match &opened {
+    let path = origin.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let hint = match opened {
+        Opened::Array(array) => {
+            return Ok(Bound::new(py, NDArray::new(*array, origin))?.into_any());
+        }
         Opened::Chunk(_) => "a single chunk: superchunk.decompress takes its bytes".to_owned(),
         Opened::Npy(_) => "a .npy file: numpy.load reads it".to_owned(),
         other => format!("{}, which has no class here yet", other.format().description()),

@@ -168,7 +168,12 @@ fn word(option: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 fn codec(value: &Bound<'_, PyAny>) -> Outcome<Codec> {
-    Ok(word("codec", value)?.to_ascii_lowercase().parse()?)
+    // The usual spelling, without a copy.
+    let exact = value.cast::<PyString>().ok().and_then(|text| text.to_str().ok()?.parse().ok());
+    match exact {
+        Some(codec) => Ok(codec),
+        None => Ok(word("codec", value)?.to_ascii_lowercase().parse()?),
+    }
 }
 
 fn split(value: &Bound<'_, PyAny>) -> Outcome<SplitMode> {
@@ -206,7 +211,10 @@ fn filters(value: &Bound<'_, PyAny>) -> Outcome<Filters> {
         add(&mut list, value)?;
         return listed(list);
     }
-    for filter in value.try_iter()? {
+    let several = value.try_iter().map_err(|_| {
+        PyTypeError::new_err(format!("filters: expected strings, got {}", value.get_type()))
+    });
+    for filter in several? {
         add(&mut list, &filter?)?;
     }
     listed(list)

@@ -24,7 +24,26 @@ _ERRORS = (
     "UnsupportedError",
 )
 
+_CREATE = (
+    "array",
+    "asarray",
+    "concat",
+    "concatenate",
+    "empty",
+    "from_npy",
+    "full",
+    "full_like",
+    "load",
+    "ones",
+    "save",
+    "stack",
+    "zeros",
+    "zeros_like",
+)
+
 _PLACES = {
+    **dict.fromkeys(_CREATE, "_create"),
+    "NDArray": "_core",
     **dict.fromkeys(_ERRORS, "_errors"),
     **dict.fromkeys(("Codec", "Filter", "SplitMode"), "_enums"),
 }
