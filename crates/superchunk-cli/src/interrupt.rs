@@ -5,6 +5,7 @@
 //! command ends with the exit code that says what has happened.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -80,6 +81,14 @@ fn end(signal: i32) {
 /// Writes down a file or folder that is about to be made.
 pub(crate) fn began(path: &Path) {
     lock().unfinished.insert(path.to_owned());
+}
+
+/// Makes a file or folder and writes it down, in one step for signals.
+pub(crate) fn make(path: &Path, make: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let mut state = lock();
+    make()?;
+    state.unfinished.insert(path.to_owned());
+    Ok(())
 }
 
 /// Writes down a file that is about to be changed.

@@ -60,7 +60,8 @@ enum Access {
 /// What becomes of what has the name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// A file is replaced.
+    /// A file is replaced: it gets the name that the newcomer had where the system can exchange
+    /// names, and is gone elsewhere.
     Over,
     /// It must not exist.
     New,
@@ -189,8 +190,9 @@ impl Folder {
         })
     }
 
-    /// Moves a file or folder to another directory.
-    pub(super) fn move_to(&self, from: &str, other: &Self, to: &str, how: Arrival) -> Result<()> {
+    /// Moves a file or folder to another directory. Returns whether what was there has the old
+    /// name now.
+    pub(super) fn move_to(&self, from: &str, other: &Self, to: &str, how: Arrival) -> Result<bool> {
         let (old, new) = (self.real(from), other.real(to));
         let moved = self.directory.move_to(old, &other.directory, new, how);
         moved.map_err(|error| {
@@ -338,6 +340,13 @@ impl Dir for Folder {
         let (old, new) = (self.existing(from)?, self.join(to)?);
         let (from, to) = (self.real(from), self.real(to));
         let published = self.directory.publish(from, to, self.model.get().copied());
+        published.map_err(Self::not_renamed(&old, &new))
+    }
+
+    fn publish_over(&self, from: &str, to: &str) -> Result<bool> {
+        let (old, new) = (self.existing(from)?, self.join(to)?);
+        let (from, to) = (self.real(from), self.real(to));
+        let published = self.directory.publish_over(from, to, self.model.get().copied());
         published.map_err(Self::not_renamed(&old, &new))
     }
 

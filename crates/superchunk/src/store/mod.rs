@@ -152,6 +152,12 @@ pub trait Dir: Send + Sync {
         self.rename(from, to)
     }
 
+    /// [Publishes](Self::publish) a store, but keeps the one that had the name where the system can
+    /// exchange names. Returns whether that has the name `from` now.
+    fn publish_over(&self, from: &str, to: &str) -> Result<bool> {
+        self.publish(from, to).map(|()| false)
+    }
+
     /// Gives new stores the permissions of this one from now on, here and in all folders below.
     fn take_as_model(&self, _name: &str) -> Result<()> {
         Ok(())
