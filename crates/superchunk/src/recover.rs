@@ -97,7 +97,10 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
             let root = ColumnFolder::edit(path, &options.limits, wait)?;
             let places = root.names().iter().map(|name| root.place(name));
             let places = places.chain([path.join(ColumnFolder::LIST)]);
-            for place in places.filter(|place| place.exists()) {
+            let places: Vec<PathBuf> = places.filter(|place| place.exists()).collect();
+            // Each is locked by itself.
+            drop(root);
+            for place in places {
                 recovered.removed.extend(self::path(place, options)?.removed);
             }
             Ok(())

@@ -182,7 +182,7 @@ impl OpenOptions {
             let folder = if takes_turns { folder } else { Folder::claim(path, wait)? };
             return self.edit_sparse(Arc::new(folder), path);
         }
-        let (dir, name) = Folder::parent_of(path)?;
+        let (dir, name) = Folder::claim_parent_of(path, wait)?;
         let home = Home { dir: Arc::new(dir), name };
         let file = if takes_turns { home.edit()? } else { home.claim(wait)? };
         if self.offset > 0 {

@@ -3,6 +3,8 @@
 //! Formats see these three traits only, so that a file, a buffer, a memory map, an object in a cloud
 //! store or a file system made for a test can stand behind them.
 
+#[cfg(any(unix, windows))]
+mod around;
 mod bytes;
 #[cfg(any(unix, windows))]
 mod file;

@@ -104,7 +104,7 @@ impl Replacement {
     /// device: these are never replaced.
     pub fn begin(target: impl AsRef<Path>, wait: Duration) -> Result<Self> {
         let target = resolve(target)?;
-        let (parent, name) = Folder::parent_of(&target)?;
+        let (parent, name) = Folder::claim_parent_of(&target, wait)?;
         let (old, guard) = claim(&parent, &name, &target, wait)?;
         let stamp = old.as_ref().map_or(Ok(None), Old::stamp)?;
         let (workshop_name, workshop) = create_private_folder(&parent, &name)?;
