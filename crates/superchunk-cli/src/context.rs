@@ -168,8 +168,12 @@ impl Context {
             create_lock_file(path)?;
         }
         let frame = SuperChunk::edit_with(path, &self.open_options())?;
-        let file = if path.is_dir() { path.join("chunks.b2frame") } else { path.to_owned() };
-        interrupt::edits(&file);
+        if path.is_dir() {
+            interrupt::edits(&path.join("chunks.b2frame"));
+            interrupt::grows(path);
+        } else {
+            interrupt::edits(path);
+        }
         Ok(frame)
     }
 

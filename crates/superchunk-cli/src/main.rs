@@ -6,6 +6,7 @@
 mod args;
 mod arrays;
 mod blpk;
+mod chunk_folder;
 mod context;
 mod encoding;
 mod failure;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         Some(command) => run_until_unchanged(command, &context),
         None => filter(&cli.filter, &context),
     };
+    interrupt::settle();
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     let Some(exit) = failure.exit() else { return ExitCode::SUCCESS };
     if let Some(text) = failure.render(context.error_style()) {

@@ -12,6 +12,7 @@ use super::is_table;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, Pipeline};
 use crate::failure::{Failure, Outcome};
+use crate::interrupt;
 use crate::memory::Memory;
 
 /// The most bytes of rows that are handled together, unless a single row has more.
@@ -69,7 +70,9 @@ impl Sink {
         if !is_table(path) {
             return Ok(None);
         }
-        Ok(Some(match context.open_options().edit(path)? {
+        let opened = context.open_options().edit(path)?;
+        interrupt::grows(path);
+        Ok(Some(match opened {
             Opened::BcolzTable(table) => Self::Table(table),
             Opened::BcolzArray(array) => Self::Array(array),
             Opened::BlskTable(table) => Self::BlskTable(table),
