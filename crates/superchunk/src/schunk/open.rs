@@ -163,7 +163,7 @@ impl OpenOptions {
     fn open_path(&self, path: &Path) -> Result<SuperChunk> {
         if path.is_dir() {
             let open = |folder| self.open_sparse(Arc::new(folder), path);
-            return again_if_changed(|| open(sparse_folder(path)?));
+            return again_if_changed(self.wait, || open(sparse_folder(path)?));
         }
         let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
         if self.offset > 0 {
