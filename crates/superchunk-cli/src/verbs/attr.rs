@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use superchunk::detect::{self, Format};
-use superchunk::{Json, Value};
+use superchunk::{ErrorKind, Json, Value};
 
 use super::pack::json_or_text;
 use crate::context::Context;
@@ -95,7 +95,11 @@ fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
         return packs::change(path, context, |json| Ok(json.set(name, value)?));
     }
     let mut frame = context.edit(path)?;
-    frame.set_value(name, value)?;
+    frame.set_value(name, value).map_err(|error| match error.kind() {
+        ErrorKind::LimitExceeded => Failure::said(Exit::Limit, error.to_string())
+            .with_help("`superchunk attr rm` removes another one"),
+        _ => error.into(),
+    })?;
     interrupt::finally(|| frame.close())
 }
 
