@@ -2,13 +2,15 @@
 
 use std::cell::RefCell;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use superchunk::bloscpack::Pack;
 use superchunk::detect::{self, Format};
 use superchunk::frame::{Locking, create_lock_file};
-use superchunk::{CompressOptions, ErrorKind, Executor, Limits, OpenOptions, SuperChunk};
+use superchunk::{CompressOptions, ErrorKind, Executor, Limits, OpenOptions, SuperChunk, Work};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
@@ -235,6 +237,20 @@ impl Context {
         if self.global.quiet < 2 {
             let _ = io::stderr().write_all(text.as_bytes());
         }
+    }
+
+    /// The threads of the command, and a bar for steps of this kind: for this many bytes, or as many as the steps say.
+    pub(crate) fn watched(&self, what: &'static str, work: Work, total: Option<u64>) -> Executor {
+        let (when, is_quiet) = (self.global.progress, self.is_quiet());
+        let bar: Mutex<Option<Progress>> = Mutex::default();
+        self.executor().with_observer(move |step| {
+            if step.work == work {
+                let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+                let new = || Progress::new(what, total.or(step.total), when, is_quiet);
+                bar.get_or_insert_with(new).add(usize::try_from(step.len).unwrap_or(usize::MAX));
+            }
+            ControlFlow::Continue(())
+        })
     }
 
     /// A bar for work on this many bytes.

@@ -156,7 +156,7 @@ fn exit_of(kind: ErrorKind) -> Exit {
         ErrorKind::NotFound | ErrorKind::Io => Exit::Io,
         ErrorKind::Locked | ErrorKind::Changed => Exit::Busy,
         ErrorKind::DurabilityUnknown => Exit::DurabilityUnknown,
-        ErrorKind::Miscompressed => Exit::Failure,
+        ErrorKind::Miscompressed | ErrorKind::Interrupted => Exit::Failure,
         ErrorKind::Bug => Exit::Bug,
         _ => Exit::Failure,
     }

@@ -37,7 +37,7 @@ pub fn check_folder(files: &Files, attributes: &str, report: &Report, told: &str
     let scratch = Scratch::new();
     let path = scratch.path("saved");
     write_to(files, &path).unwrap_or_else(|error| panic!("{told}: {error}"));
-    let verified = verify::path(&path, &verify::Options::new(), &mut |_, _| {});
+    let verified = verify::path(&path, &verify::Options::new());
     let verified = verified.unwrap_or_else(|error| panic!("{told}: {error}"));
     if let Some(finding) = verified.corrupt().next() {
         panic!("{told}: what was saved is damaged: {}", finding.words);

@@ -321,6 +321,7 @@ pub(crate) fn explained(
     let is_of_any = matches!(
         error.kind(),
         ErrorKind::LimitExceeded
+            | ErrorKind::Interrupted
             | ErrorKind::Locked
             | ErrorKind::Changed
             | ErrorKind::DurabilityUnknown

@@ -44,6 +44,8 @@ pub enum ErrorKind {
     Changed,
     /// The operating system said no.
     Io,
+    /// The observer of the [executor](crate::Executor::with_observer) has stopped the work.
+    Interrupted,
     /// A new chunk does not decode to what went into it, as
     /// [`CompressOptions::with_check`](crate::CompressOptions::with_check) has found out before it
     /// was stored: a bug of the encoder, or a fault of the memory.
@@ -141,9 +143,10 @@ impl Error {
         }
     }
 
-    /// Whether it says nothing of the data: a limit of the caller, or a bug of the library.
+    /// Whether it says nothing of the data: a limit or a wish of the caller, or a bug of the library.
     pub(crate) fn is_no_damage(&self) -> bool {
-        matches!(self.0.kind, ErrorKind::LimitExceeded | ErrorKind::Bug)
+        use ErrorKind::{Bug, Interrupted, LimitExceeded};
+        matches!(self.0.kind, LimitExceeded | Interrupted | Bug)
     }
 
     /// Whether something could not be made because there is one of that name already.
@@ -178,10 +181,10 @@ impl Error {
     }
 
     /// The same error as one of another kind: what is a wrong argument of a caller is damage in a
-    /// file. A bug stays one.
+    /// file. A bug stays one, and work that was stopped.
     #[must_use]
     pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
-        if self.0.kind != ErrorKind::Bug {
+        if !matches!(self.0.kind, ErrorKind::Bug | ErrorKind::Interrupted) {
             self.0.kind = kind;
         }
         self

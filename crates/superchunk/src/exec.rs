@@ -1,11 +1,14 @@
-//! Who does the block work: the calling thread alone, or with the help of a pool.
+//! Who does the block work: the calling thread alone, or with the help of a pool; and who is asked
+//! before each chunk whether it goes on.
 
 use std::fmt;
-#[cfg(feature = "threads")]
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 #[cfg(feature = "threads")]
 use superchunk_kernels::pool::Pool;
+
+use crate::error::{Error, ErrorKind, Result};
 
 /// The threads that compress and decompress the blocks of a chunk.
 ///
@@ -28,6 +31,40 @@ pub struct Executor {
     /// `None`: inline.
     #[cfg(feature = "threads")]
     pool: Option<Arc<Pool>>,
+    observer: Option<Arc<Observer>>,
+}
+
+/// Who is asked before each step.
+type Observer = dyn Fn(Step) -> ControlFlow<()> + Send + Sync;
+
+/// A part of some long work, about which an [observer](Executor::with_observer) is asked.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is to be done.
+    pub work: Work,
+    /// How many decoded bytes it is about.
+    pub len: u64,
+    /// How many decoded bytes all steps of this work are about, where that is known.
+    pub total: Option<u64>,
+}
+
+/// What a [`Step`] does.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// Compresses a chunk.
+    Compress,
+    /// Decompresses a chunk, or a part of one.
+    Decompress,
+    /// Copies a chunk, or some rows, to another container; compressing and decompressing what is
+    /// copied are steps of their own.
+    Copy,
+    /// Looks whether a chunk is still what was written: [`verify`](crate::verify).
+    Verify,
+    /// Looks for what can be saved, and saves it: [`salvage`](crate::salvage). The bytes are stored
+    /// ones.
+    Salvage,
 }
 
 impl Executor {
@@ -50,10 +87,67 @@ impl Executor {
                 given => given,
             };
             let pool = (threads > 1).then(|| Arc::new(Pool::new(threads - 1)));
-            return Executor { pool };
+            return Executor { pool, observer: None };
         }
         let _ = threads;
         Executor::inline()
+    }
+
+    /// The same threads, whose user asks `observer` before each [`Step`] whether it goes on: to stop
+    /// long work, and to show how far it is.
+    ///
+    /// If the answer is [`Break`](ControlFlow::Break), the work ends with
+    /// [`ErrorKind::Interrupted`]. A change that ends so has not happened, as after any other error,
+    /// and can be tried again. Reading, writing, copying, verifying and salvaging ask; a chunk that
+    /// has begun is finished first. Where several threads work on several chunks, each of them asks.
+    /// Clones of the executor have the same observer; a second one takes the place of the first.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use superchunk::{CompressOptions, ErrorKind, Executor, FrameOptions, SuperChunk};
+    ///
+    /// let stop = Arc::new(AtomicBool::new(false)); // set by a signal, or by a button
+    /// let is_set = Arc::clone(&stop);
+    /// let executor = Executor::threads(4).with_observer(move |_step| {
+    ///     if is_set.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    /// });
+    /// let compress = CompressOptions::new(1).with_executor(executor);
+    /// let mut bytes = SuperChunk::in_memory(&FrameOptions::new(compress).with_chunk_size(1000))?;
+    /// bytes.append(&[7; 10_000])?;
+    ///
+    /// stop.store(true, Ordering::Relaxed);
+    /// assert_eq!(bytes.append(&[8; 10_000]).unwrap_err().kind(), ErrorKind::Interrupted);
+    /// assert_eq!(bytes.len(), 10_000);
+    /// # Ok::<(), superchunk::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_observer(
+        mut self,
+        observer: impl Fn(Step) -> ControlFlow<()> + Send + Sync + 'static,
+    ) -> Executor {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// The same threads, which ask nobody.
+    pub(crate) fn unobserved(&self) -> Executor {
+        Executor { observer: None, ..self.clone() }
+    }
+
+    /// Whether there is somebody to ask.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// Asks whether a step of `len` bytes goes on, of `total` bytes in all.
+    #[inline]
+    pub(crate) fn begin(&self, work: Work, len: usize, total: Option<u64>) -> Result<()> {
+        match &self.observer {
+            None => Ok(()),
+            Some(observer) => ask(&**observer, Step { work, len: len as u64, total }),
+        }
     }
 
     /// How many threads may work on a chunk, the calling one included.
@@ -88,9 +182,21 @@ impl Executor {
     }
 }
 
+#[cold]
+#[inline(never)]
+fn ask(observer: &Observer, step: Step) -> Result<()> {
+    match observer(step) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::new(ErrorKind::Interrupted, "the work was stopped")),
+    }
+}
+
 impl fmt::Debug for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Executor").field("threads", &self.thread_count()).finish()
+        f.debug_struct("Executor")
+            .field("threads", &self.thread_count())
+            .field("is_observed", &self.is_observed())
+            .finish()
     }
 }
 
@@ -133,6 +239,9 @@ mod tests {
         let executor = Executor::threads(4);
         assert_eq!(executor.thread_count(), expected);
         assert_eq!(executor.clone().thread_count(), expected);
-        assert_eq!(format!("{executor:?}"), format!("Executor {{ threads: {expected} }}"));
+        assert_eq!(
+            format!("{executor:?}"),
+            format!("Executor {{ threads: {expected}, is_observed: false }}")
+        );
     }
 }

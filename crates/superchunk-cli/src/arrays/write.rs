@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use superchunk::frame::{Durability, Kind};
-use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, npy};
+use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, Work, npy};
 
 use super::npy_file::to_c_order;
 use super::{Array, ExactSource, Needed, RawShape, rows_at_once, type_and_shape};
@@ -142,6 +142,7 @@ pub(crate) fn copy(
         }
         let mut options = array.options();
         options.frame = encoding.over(options.frame, context)?.with_kind(kind);
+        options.frame.compress.executor = context.watched("copying", Work::Copy, None);
         if !request.chunks.is_empty() || !request.blocks.is_empty() {
             let given = |shape: &[usize]| (!shape.is_empty()).then(|| shape.to_vec());
             (options.chunks, options.blocks) = (given(request.chunks), given(request.blocks));
@@ -155,10 +156,9 @@ pub(crate) fn copy(
     if !SuperChunk::in_memory(&options)?.takes_chunks_of(frame) {
         input.check_expansion(context)?;
     }
-    let options = options.with_kind(kind);
-    let mut progress = context.progress("copying", Some(frame.len()));
-    let copied = frame.copy_to_with(path, &options, |bytes| progress.add(bytes));
-    Ok(copied.and_then(SuperChunk::close)?)
+    let mut options = options.with_kind(kind);
+    options.compress.executor = context.watched("copying", Work::Copy, None);
+    Ok(frame.copy_to(path, &options).and_then(SuperChunk::close)?)
 }
 
 /// Appends files to an array, along its first axis, all of them or none.

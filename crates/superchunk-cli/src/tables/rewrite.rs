@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use superchunk::bcolz::{Array, ArrayOptions};
-use superchunk::{FrameOptions, blsk};
+use superchunk::{FrameOptions, Work, blsk};
 
 use super::array::VALUES;
 use super::info::data_len;
-use super::{Kept, Rows, len_of};
+use super::{Kept, Rows};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -24,36 +24,39 @@ impl Rows {
         context: &Context,
     ) -> Outcome {
         self.check_expansion(self.columns(), self.rows(), context)?;
-        let mut progress = context.progress("repacking", Some(data_len(self)));
-        let mut done = |bytes| progress.add(bytes);
+        let watched = context.watched("repacking", Work::Copy, Some(data_len(self)));
         match &self.kept {
             Kept::Table(table) => {
                 let options = table.arrays().into_iter().map(|(name, array)| {
-                    let options = array_options(&name, array, &encoding(&name), context)?;
+                    let mut options = array_options(&name, array, &encoding(&name), context)?;
+                    options.compress.executor = watched.clone();
                     Ok((name, options))
                 });
                 let options: HashMap<String, ArrayOptions> = options.collect::<Outcome<_>>()?;
-                table.copy_to(path, |name| options.get(name).cloned(), done)?;
+                table.copy_to(path, |name| options.get(name).cloned())?;
             }
             Kept::Array(array) => {
-                let options = array_options(&self.name, array, &encoding(VALUES), context)?;
-                array.copy_to(path, &options, done)?;
+                let mut options = array_options(&self.name, array, &encoding(VALUES), context)?;
+                options.compress.executor = watched;
+                array.copy_to(path, &options)?;
             }
             Kept::BlskTable(table) => {
-                let options = self.tree_options(table.options()?, encoding, context)?;
-                table.copy_to(path, &options, done)?;
+                let mut options = self.tree_options(table.options()?, encoding, context)?;
+                options.compress.executor = watched;
+                table.copy_to(path, &options)?;
             }
             Kept::BlskArray(array) => {
-                let options = self.tree_options(array.options()?, encoding, context)?;
-                array.copy_to(path, &options, done)?;
+                let mut options = self.tree_options(array.options()?, encoding, context)?;
+                options.compress.executor = watched;
+                array.copy_to(path, &options)?;
             }
             Kept::Files(files) => {
                 let folder = files.new_folder(path)?;
                 for (column, array) in files.frames() {
                     let mut options = array.options();
                     options.frame = encoding(&column.name).over(options.frame, context)?;
+                    options.frame.compress.executor = watched.clone();
                     array.copy_to(folder.place(&column.name), &options)?.close()?;
-                    done(usize::try_from(len_of([column], self.rows())).unwrap_or(usize::MAX));
                 }
                 folder.commit()?;
             }

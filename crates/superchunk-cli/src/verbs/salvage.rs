@@ -86,7 +86,7 @@ fn check_name(output: &Path, format: &str) -> Outcome {
 /// Makes sure that what was saved is whole in itself, all of it.
 fn check(saved: &Path, context: &Context) -> Outcome {
     let options = verify::Options::new().with_open(context.open_options());
-    let report = verify::path(saved, &options, &mut |_, _| {})?;
+    let report = verify::path(saved, &options)?;
     let unchecked = report.findings.iter().find(|found| found.verdict == Verdict::Unchecked);
     let error = match (report.corrupt().next(), unchecked) {
         (None, None) => return Ok(()),

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use superchunk::Value;
 use superchunk::detect::{self, Format};
 use superchunk::verify::{self, Finding, Level, Options, Report, Sample, Verdict};
+use superchunk::{Value, Work};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -15,7 +15,6 @@ use crate::foreign;
 use crate::input::{self, Input};
 use crate::location::Location;
 use crate::output::{self, Document, object};
-use crate::progress::Progress;
 use crate::tables::Rows;
 
 const EXAMPLES: &str = "\
@@ -203,7 +202,8 @@ fn look_at(
         return Err(foreign::refuse(&location.name(), path, &detected, wanted));
     }
     let mut options = Options::new().with_level(args.level.into());
-    options = options.with_open(context.reading(path));
+    let watched = context.watched("verifying", Work::Verify, None);
+    options = options.with_open(context.reading(path).with_executor(watched));
     options.sample = args.sample.unwrap_or_default();
     if let Some(inner) = &location.inner {
         if !matches!(detected.format, Format::BcolzTable | Format::Blsk | Format::Columns) {
@@ -217,12 +217,7 @@ fn look_at(
         }
         options = options.with_column(inner.clone());
     }
-    let mut bar: Option<Progress> = None;
-    let report = verify::path(path, &options, &mut |bytes, total| {
-        let bar = bar.get_or_insert_with(|| context.progress("verifying", Some(total)));
-        bar.add(usize::try_from(bytes).unwrap_or(usize::MAX));
-    })?;
-    Ok(report)
+    Ok(verify::path(path, &options)?)
 }
 
 fn document(report: &Report, location: &Location) -> Document {

@@ -15,6 +15,7 @@ use super::table::{Column, Table};
 use crate::carray::{Attrs, Home, Rootdirs, Storage, default_bytes, write_objects};
 use crate::chunk;
 use crate::error::{Error, Result};
+use crate::exec::Work;
 use crate::options::CompressOptions;
 use crate::store::Dir;
 #[cfg(any(unix, windows))]
@@ -48,30 +49,18 @@ impl Array {
     }
 
     /// Makes an array at `path` with the same rows and attributes, compressed as the options say.
-    /// `done` gets the number of bytes of each piece that was copied. Python objects are copied
-    /// without being looked into.
+    /// Python objects are copied without being looked into.
     #[cfg(any(unix, windows))]
-    pub fn copy_to(
-        &self,
-        path: impl AsRef<Path>,
-        options: &ArrayOptions,
-        mut done: impl FnMut(usize),
-    ) -> Result<()> {
+    pub fn copy_to(&self, path: impl AsRef<Path>, options: &ArrayOptions) -> Result<()> {
         self.check_copy(options)?;
         let path = path.as_ref();
-        let home = new_home(Arc::new(Folder::create(path)?), told(path))?;
-        self.copy_into(home, options, &mut done)
+        Folder::filled(path, |dir| self.copy_into(new_home(dir, told(path))?, options))
     }
 
     /// The same in any folder, which must be empty.
-    pub fn copy_to_dir(
-        &self,
-        dir: Arc<dyn Dir>,
-        options: &ArrayOptions,
-        mut done: impl FnMut(usize),
-    ) -> Result<()> {
+    pub fn copy_to_dir(&self, dir: Arc<dyn Dir>, options: &ArrayOptions) -> Result<()> {
         self.check_copy(options)?;
-        self.copy_into(new_home(dir, "carray".to_owned())?, options, &mut done)
+        self.copy_into(new_home(dir, "carray".to_owned())?, options)
     }
 
     /// Refuses options of which no copy can be made.
@@ -83,14 +72,9 @@ impl Array {
         options.storage().map(drop)
     }
 
-    fn copy_into(
-        &self,
-        home: Home,
-        options: &ArrayOptions,
-        done: &mut dyn FnMut(usize),
-    ) -> Result<()> {
+    fn copy_into(&self, home: Home, options: &ArrayOptions) -> Result<()> {
         if self.is_object() {
-            return self.copy_objects(&home, options, done);
+            return self.copy_objects(&home, options);
         }
         let root = home.root()?;
         let parts = Parts::create(home, root.as_ref(), options)?;
@@ -106,10 +90,15 @@ impl Array {
         let mut first = 0;
         while first < self.len() {
             let stop = self.len().min(first.saturating_add(batch));
+            let len = self.row_size.saturating_mul(usize::try_from(stop - first).unwrap_or(0));
+            options.compress.executor.begin(
+                Work::Copy,
+                len,
+                Some(self.len().saturating_mul(self.row_size as u64)),
+            )?;
             let bytes = self.rows(first..stop)?;
             // Not as new rows, which would be rounded where `quantize` demands it.
             copy.body_mut()?.append(&bytes)?;
-            done(bytes.len());
             first = stop;
         }
         copy.pack()?;
@@ -119,19 +108,14 @@ impl Array {
         Ok(())
     }
 
-    fn copy_objects(
-        &self,
-        home: &Home,
-        options: &ArrayOptions,
-        done: &mut dyn FnMut(usize),
-    ) -> Result<()> {
+    fn copy_objects(&self, home: &Home, options: &ArrayOptions) -> Result<()> {
         let Storage { clevel, filter, cname, .. } = options.storage()?;
         let storage = Storage { clevel, filter, cname, ..self.storage.clone() };
         let compress =
             CompressOptions { item_size: 1, ..chunk_options(&options.compress, &self.dtype) };
         let objects = (0..self.len()).map(|row| {
             let pickle = self.object_bytes(row)?;
-            done(pickle.len());
+            compress.executor.begin(Work::Copy, pickle.len(), None)?;
             Ok((chunk::compress(&pickle, &compress)?, pickle.len()))
         });
         write_objects(home, (&storage, &self.attrs), objects)
@@ -140,19 +124,16 @@ impl Array {
 
 impl Table {
     /// Makes a table at `path` with the same columns, rows and attributes. The columns, by their
-    /// paths, are compressed as `options` says, or as they are where it says nothing. `done` gets
-    /// the number of bytes of each piece that was copied.
+    /// paths, are compressed as `options` says, or as they are where it says nothing.
     #[cfg(any(unix, windows))]
     pub fn copy_to(
         &self,
         path: impl AsRef<Path>,
         options: impl Fn(&str) -> Option<ArrayOptions>,
-        mut done: impl FnMut(usize),
     ) -> Result<()> {
         let options = self.checked(options)?;
         let path = path.as_ref();
-        let home = new_home(Arc::new(Folder::create(path)?), told(path))?;
-        self.copy_into(&home, "", &options, &mut done)
+        Folder::filled(path, |dir| self.copy_into(&new_home(dir, told(path))?, "", &options))
     }
 
     /// The same in any folder, which must be empty.
@@ -160,10 +141,9 @@ impl Table {
         &self,
         dir: Arc<dyn Dir>,
         options: impl Fn(&str) -> Option<ArrayOptions>,
-        mut done: impl FnMut(usize),
     ) -> Result<()> {
         let options = self.checked(options)?;
-        self.copy_into(&new_home(dir, "ctable".to_owned())?, "", &options, &mut done)
+        self.copy_into(&new_home(dir, "ctable".to_owned())?, "", &options)
     }
 
     /// The options of every column, by its path; an error before anything is made.
@@ -184,17 +164,16 @@ impl Table {
         home: &Home,
         prefix: &str,
         options: &HashMap<String, ArrayOptions>,
-        done: &mut dyn FnMut(usize),
     ) -> Result<()> {
         let root = home.root()?;
         for (name, column) in self.columns() {
             root.create_folder(name)?;
             let (child, path) = (home.child(name), format!("{prefix}{name}"));
             match (column, options.get(&path)) {
-                (Column::Array(array), Some(options)) => array.copy_into(child, options, done)?,
-                (Column::Array(array), None) => array.copy_into(child, &array.options(), done)?,
+                (Column::Array(array), Some(options)) => array.copy_into(child, options)?,
+                (Column::Array(array), None) => array.copy_into(child, &array.options())?,
                 (Column::Table(table), _) => {
-                    table.copy_into(&child, &format!("{path}/"), options, done)?;
+                    table.copy_into(&child, &format!("{path}/"), options)?;
                 }
             }
         }
@@ -234,7 +213,7 @@ mod tests {
         let rounded = array.to_vec().unwrap()[8..].to_vec();
         assert_ne!(rounded, bytes(&[0.123]));
         let to = Arc::new(MemoryFolder::new());
-        array.copy_to_dir(to.clone(), &array.options(), |_| {}).unwrap();
+        array.copy_to_dir(to.clone(), &array.options()).unwrap();
         let mut copy = Array::edit_in_dir(to, &OpenOptions::new()).unwrap();
         assert_eq!(copy.to_vec().unwrap(), array.to_vec().unwrap());
         copy.append(&bytes(&[0.123])).unwrap();
@@ -256,10 +235,8 @@ mod tests {
             let options = array.options();
             options.clone().with_compress(options.compress.with_codec(Codec::Zstd))
         };
-        let mut done = 0;
         let options = |name: &str| (name == "b").then(|| zstd(table.array("b").unwrap()));
-        table.copy_to_dir(to.clone(), options, |count| done += count).unwrap();
-        assert_eq!(done, 2 * values.len());
+        table.copy_to_dir(to.clone(), options).unwrap();
         let copy = Table::open_in_dir(to, &OpenOptions::new()).unwrap();
         let codecs = ["a", "b"].map(|name| copy.array(name).unwrap().options().compress.codec);
         assert_eq!(codecs, [Codec::Lz4, Codec::Zstd]);
@@ -274,7 +251,7 @@ mod tests {
         let array = Array::create_in_dir(Arc::new(MemoryFolder::new()), &ArrayOptions::of::<f64>())
             .unwrap();
         let to = Arc::new(MemoryFolder::new());
-        assert!(array.copy_to_dir(to.clone(), &ArrayOptions::of::<f32>(), |_| {}).is_err());
+        assert!(array.copy_to_dir(to.clone(), &ArrayOptions::of::<f32>()).is_err());
         assert!(to.folder_names().unwrap().is_empty());
     }
 }

@@ -10,7 +10,7 @@ use crate::carray::{Attrs, Carray, Control, Geometry, Home, ItemType, Sizes, Sto
 use crate::container::Params;
 #[cfg(any(unix, windows))]
 use crate::detect::{self, Format, explained};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
 use crate::options::CompressOptions;
@@ -36,9 +36,12 @@ impl Parts {
     /// Reads the files of the folder that `home` is, and `root` its opened form.
     pub(super) fn read(home: Home, root: &dyn Dir, limits: &Limits) -> Result<Self> {
         let within = |error: Error, file: &str| error.within(format!("{}/{file}", home.name()));
-        let missing = |_| {
-            Error::not_found("this folder is no carray: it has no folder `meta`")
-                .within(home.name())
+        let missing = |error: Error| match error.kind() {
+            ErrorKind::NotFound => {
+                Error::not_found("this folder is no carray: it has no folder `meta`")
+                    .within(home.name())
+            }
+            _ => error,
         };
         let meta = root.open_folder("meta").map_err(missing)?;
         let storage = home.need(meta.as_ref(), "storage", small(limits))?;
@@ -55,7 +58,7 @@ impl Parts {
         let row_shape = options.row_shape.clone();
         let sizes = Sizes { rows: 0, row_shape, nbytes: 0, cbytes: 0 };
         Geometry::new(&sizes, options.dtype.item_size(), storage.chunk_len)
-            .map_err(|error| error.of_kind(crate::error::ErrorKind::InvalidArgument))?;
+            .map_err(|error| error.of_kind(ErrorKind::InvalidArgument))?;
         let meta = root.create_folder("meta")?;
         root.create_folder("data")?;
         let mut attrs = Attrs::new();

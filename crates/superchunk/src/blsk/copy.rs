@@ -11,6 +11,7 @@ use super::options::Options;
 use super::table::Table;
 use super::tree::{NAMELESS, Tree, new_storage};
 use crate::error::{MustGet, Result};
+use crate::exec::Work;
 use crate::frame::Durability;
 use crate::store::Dir;
 #[cfg(any(unix, windows))]
@@ -37,7 +38,6 @@ impl Tree {
         (dir, name): (Arc<dyn Dir>, String),
         attributes: &Attributes,
         options: &Options,
-        done: &mut dyn FnMut(usize),
     ) -> Result<()> {
         let Storage { columns, shape, endianness, other, compression, .. } = &self.storage;
         let row_shape = shape.must_get(1..)?;
@@ -55,6 +55,13 @@ impl Tree {
         while first < self.rows() {
             let stop = self.rows().min(first.saturating_add(band));
             let rows = self.check_rows(&(first..stop))?;
+            let row_len: usize = (0..columns.len()).map(|column| self.row_len(column)).sum();
+            let total = self.rows().saturating_mul(row_len as u64);
+            options.compress.executor.begin(
+                Work::Copy,
+                rows.saturating_mul(row_len),
+                Some(total),
+            )?;
             let mut parts = Vec::with_capacity(columns.len());
             for column in 0..columns.len() {
                 let len = rows.saturating_mul(self.row_len(column));
@@ -64,7 +71,6 @@ impl Tree {
                 parts.push(bytes);
             }
             copy.append(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-            done(parts.iter().map(Vec::len).sum());
             first = stop;
         }
         attributes.copy_to(&copy.root)?;
@@ -81,18 +87,18 @@ macro_rules! copies {
             }
 
             #[doc = concat!("Makes ", $what, " at `path` with the same rows and attributes, ")]
-            /// compressed and cut as the options say. `done` gets the number of bytes of each
-            /// piece that was copied.
+            /// compressed and cut as the options say.
             #[cfg(any(unix, windows))]
             pub fn copy_to(
                 &self,
                 path: impl AsRef<Path>,
                 options: &Options,
-                mut done: impl FnMut(usize),
             ) -> Result<()> {
                 let path = path.as_ref();
-                let place = (Arc::new(Folder::create(path)?) as Arc<dyn Dir>, path.display().to_string());
-                self.tree.copy_to(place, &self.attributes, options, &mut done)
+                Folder::filled(path, |dir| {
+                    let place = (dir as Arc<dyn Dir>, path.display().to_string());
+                    self.tree.copy_to(place, &self.attributes, options)
+                })
             }
 
             /// The same in any folder, which must be empty.
@@ -100,10 +106,9 @@ macro_rules! copies {
                 &self,
                 dir: Arc<dyn Dir>,
                 options: &Options,
-                mut done: impl FnMut(usize),
             ) -> Result<()> {
                 let place = (dir, NAMELESS.to_owned());
-                self.tree.copy_to(place, &self.attributes, options, &mut done)
+                self.tree.copy_to(place, &self.attributes, options)
             }
         }
     )*};
@@ -149,7 +154,7 @@ mod tests {
         let to = Arc::new(MemoryFolder::new());
         let options = array.options().unwrap();
         let compress = options.compress.clone().with_codec(Codec::Zstd);
-        array.copy_to_dir(to.clone(), &options.with_compress(compress), |_| {}).unwrap();
+        array.copy_to_dir(to.clone(), &options.with_compress(compress)).unwrap();
         let mut copy = Array::edit_in_dir(to, &OpenOptions::new()).unwrap();
         assert_eq!(copy.read::<f32>(0..9).unwrap(), items);
         copy.append_items(&[0.1f32; 2]).unwrap();
@@ -169,7 +174,7 @@ mod tests {
         let filters = [Filter::Shuffle, Filter::TruncPrec(3)];
         let compress = options.compress.clone().with_filters(filters);
         let to = Arc::new(MemoryFolder::new());
-        array.copy_to_dir(to.clone(), &options.with_compress(compress), |_| {}).unwrap();
+        array.copy_to_dir(to.clone(), &options.with_compress(compress)).unwrap();
         let copy = Array::open_in_dir(to, &OpenOptions::new()).unwrap();
         let bits = |item: f32| item.to_bits() & !0xf_ffff;
         let expected = array.read::<f32>(0..9).unwrap().into_iter().map(bits).map(f32::from_bits);

@@ -23,6 +23,7 @@ use super::staged::{Control, Staged};
 use crate::container::{self, ChunkSize, Contents, Entry, Layout, Params, Rules};
 use crate::container::{append_suffix, check_suffix};
 use crate::error::{Error, ErrorKind, Result};
+use crate::spare::attempt;
 use crate::store::ReadAt;
 use crate::wire;
 use loose::Loose;
@@ -204,12 +205,12 @@ impl Carray {
     }
 
     fn file(&self, slot: u64) -> Result<Arc<dyn ReadAt>> {
-        let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, file)) = last().as_ref().filter(|(known, _)| *known == slot) {
-            return Ok(file.clone());
+        let last = attempt(&self.last).and_then(|last| last.clone());
+        if let Some((_, file)) = last.filter(|(known, _)| *known == slot) {
+            return Ok(file);
         }
         let file = self.home.data()?.open(&self.file_name(slot)).map_err(as_damage)?;
-        *last() = Some((slot, file.clone()));
+        attempt(&self.last).map(|mut last| last.replace((slot, file.clone())));
         Ok(file)
     }
 

@@ -81,7 +81,7 @@ impl Encoder {
 
     fn check(&mut self, original: &Original<'_>, chunk: &[u8]) -> Result<()> {
         let mut decoder = Decoder::new()
-            .with_executor(self.options.executor.clone())
+            .with_executor(self.options.executor.unobserved())
             .with_registry(self.options.registry.clone());
         decoder.shape.clone_from(&self.options.block_shape);
         // The decoder needs no scratch memory of its own.

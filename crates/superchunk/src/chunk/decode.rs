@@ -14,7 +14,7 @@ use super::vl;
 use super::worker::{self, Output, Worker};
 use crate::block_shape::BlockShape;
 use crate::error::{Error, MustGet, Result};
-use crate::exec::Executor;
+use crate::exec::{Executor, Work};
 use crate::limits::Limits;
 use crate::registry::Registry;
 
@@ -133,6 +133,12 @@ impl Decoder {
         }
     }
 
+    /// Asks whether `len` bytes of a chunk are to be decoded.
+    #[inline]
+    pub(super) fn begin(&self, len: usize) -> Result<()> {
+        self.executor.begin(Work::Decompress, len, None)
+    }
+
     /// What reads the blocks of chunks with this header.
     pub(super) fn block_reader<'a>(
         &self,
@@ -221,6 +227,7 @@ impl Decoder {
     ) -> Result<()> {
         self.limits.check_decoded(header.nbytes)?;
         let chunk = header.whole_chunk(chunk)?;
+        self.begin(header.nbytes)?;
         let room = dst.len();
         let dst = dst.get_mut(..header.nbytes).ok_or_else(|| {
             Error::invalid(format!("the chunk has {} bytes, the buffer {room}", header.nbytes))

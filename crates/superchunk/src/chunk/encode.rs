@@ -17,6 +17,7 @@ use super::tune::{self, Cut};
 use super::worker::{self, Worker};
 use crate::codecs::{CodecId, Manner, Method, Places};
 use crate::error::{Error, MustGet, Result};
+use crate::exec::Work;
 use crate::filters::{Pipeline, Reference, Setting, Slot, Slots};
 use crate::options::{ChunkFormat, CompressOptions};
 use crate::wire;
@@ -98,7 +99,13 @@ impl Encoder {
         self.finish(made, &Original::Bytes(src), out, start)
     }
 
+    /// Asks whether `len` bytes are to be compressed.
+    pub(super) fn begin(&self, len: usize) -> Result<()> {
+        self.options.executor.begin(Work::Compress, len, None)
+    }
+
     fn append_chunk(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.begin(src.len())?;
         let header_len = self.header_len();
         if src.len() > i32::MAX as usize - header_len {
             return Err(Error::limit(format!(
@@ -140,6 +147,7 @@ impl Encoder {
             && self.needs_no_whole(nbytes, cut)
             && !self.may_be_special(bytes, cut, fill)?;
         if in_turn {
+            self.begin(nbytes)?;
             out.reserve(nbytes + self.header_len());
             let input = Input::in_turn(bytes, blocksize, fill);
             let fits = self.append_blocks(&input, nbytes, cut, &[], out);

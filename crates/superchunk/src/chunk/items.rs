@@ -70,6 +70,7 @@ impl Decoder {
         let dst = destination(header, &range, dst)?;
         let len = dst.len();
         self.limits.check_decoded(len)?;
+        self.begin(len)?;
         if header.content == Content::VariableBlocks {
             vl::decode_range(self, header, chunk, range, dst)?;
         } else {
@@ -81,7 +82,7 @@ impl Decoder {
 
 /// The bytes of a range of items.
 #[inline]
-pub(super) fn byte_range(items: &Range<usize>, item_size: usize) -> Result<Range<usize>> {
+pub(crate) fn byte_range(items: &Range<usize>, item_size: usize) -> Result<Range<usize>> {
     match (items.start.checked_mul(item_size), items.end.checked_mul(item_size)) {
         (Some(start), Some(end)) => Ok(start..end),
         _ => Err(Error::invalid(format!("items {items:?} are past any chunk"))),

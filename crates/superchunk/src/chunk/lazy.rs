@@ -193,6 +193,7 @@ impl Decoder {
         let dst = destination(header, &range, dst)?;
         let len = dst.len();
         self.limits.check_decoded(len)?;
+        self.begin(len)?;
         match header.content {
             Content::Stored => {
                 let payload = header.header_len();

@@ -44,6 +44,7 @@ pub use encode::Encoder;
 pub(crate) use fetched::ChunkBytes;
 pub use header::{Content, Header, Repair};
 pub(crate) use input::FillBlock;
+pub(crate) use items::byte_range;
 pub use lazy::LazyChunk;
 pub(crate) use parts::{Parts, each};
 pub use special::{nans, repeated, uninitialised, zeros};

@@ -47,6 +47,7 @@ impl Decoder {
     pub(crate) fn read_parts(&mut self, chunk: &[u8], parts: &mut dyn Parts) -> Result<()> {
         let header = Header::parse(chunk)?;
         let chunk = header.whole_chunk(chunk)?;
+        self.begin(header.nbytes)?;
         match header.content {
             Content::VariableBlocks => Err(variable_blocks()),
             Content::Blocks => {
@@ -74,6 +75,7 @@ impl Decoder {
         parts: &mut dyn Parts,
     ) -> Result<()> {
         let header = lazy.header();
+        self.begin(header.nbytes)?;
         match header.content {
             Content::Blocks => {}
             Content::Stored => {

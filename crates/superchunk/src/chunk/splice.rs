@@ -41,6 +41,7 @@ impl Encoder {
         if !self.can_splice(&header) || src.len() != header.nbytes {
             return Ok(false);
         }
+        self.begin(src.len())?;
         let layout = Layout::parse(&header, old)?.with_extents()?;
         let manner = manner_of(&self.options, &self.pipeline, src.len());
         let writer = block_writer(&self.options, &self.pipeline, &self.method, manner, &[]);

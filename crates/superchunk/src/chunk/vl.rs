@@ -47,6 +47,7 @@ impl Encoder {
             return Err(Error::invalid("variable-length blocks: at least one, and none empty"));
         }
         let nbytes: usize = blocks.iter().map(|block| block.len()).sum();
+        self.begin(nbytes)?;
         let chunk_start = out.len();
         let mut header = self.header(
             nbytes,
@@ -157,6 +158,7 @@ impl Decoder {
             ));
         }
         self.limits.check_decoded(block.len)?;
+        self.begin(block.len)?;
         let mut out = vec![0; block.len];
         let reader = self.block_reader(header, dict)?;
         let worker = worker::at_least(&mut self.workers, 1).must_get_mut(0)?;

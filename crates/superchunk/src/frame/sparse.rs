@@ -352,6 +352,9 @@ impl Layout for Sparse {
                 let _ = self.home.dir.remove(&chunk_name(id));
             }
         }
+        // A folder that never became a frame; one that did is not empty, and stays.
+        #[cfg(any(unix, windows))]
+        let _ = std::fs::remove_dir(&self.setup.path);
         self.lock.release();
     }
 

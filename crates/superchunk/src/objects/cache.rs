@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::list::List;
+use crate::spare::attempt;
 
 /// The memory that kept blocks may take together; the last one is always kept.
 const MOST: usize = 4 << 20;
@@ -18,7 +19,7 @@ pub(super) struct Cache(Mutex<VecDeque<(Place, Arc<List>)>>);
 impl Cache {
     /// A kept block.
     pub(super) fn get(&self, place: Place) -> Option<Arc<List>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = attempt(&self.0)?;
         let at = kept.iter().rposition(|(other, _)| *other == place)?;
         if at + 1 < kept.len()
             && let Some(found) = kept.remove(at)
@@ -30,7 +31,7 @@ impl Cache {
 
     /// Keeps a block, and forgets those that were not used for longest if they are too many.
     pub(super) fn put(&self, place: Place, list: &Arc<List>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut kept) = attempt(&self.0) else { return };
         kept.retain(|(other, _)| *other != place);
         kept.push_back((place, list.clone()));
         let mut memory: usize = kept.iter().map(|(_, list)| list.memory()).sum();

@@ -152,7 +152,7 @@ impl OpenOptions {
             }
             Format::Chunk => {
                 place.only_read(access, "decompress it and compress it anew")?;
-                StoredChunk::open(place.store(self.offset)?, self)
+                StoredChunk::open_store(place.store(0)?, self)
                     .map(|chunk| Opened::Chunk(Box::new(chunk)))
                     .map_err(|error| place.name(error))
             }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use super::Options;
 use super::frame;
 use super::rebuild::unless_limit;
 use super::report::{ATTRIBUTE, Order, Report, Source};
 use crate::columns::ColumnFolder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Limits;
 use crate::nd::NdArray;
 use crate::schunk::{FrameOptions, SuperChunk};
 use crate::store::FileReader;
@@ -19,7 +19,9 @@ use crate::wire::json::Json;
 /// A column is lost if nothing of its frame can be read, or its shape is lost. Columns become as
 /// long as the shortest of them. Without the list they come by name, and where it names arrays that are
 /// not there, those that it does not name come last.
-pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
+pub fn columns(from: &Path, to: &Path, options: impl Into<Options>) -> Result<Report> {
+    let options = options.into();
+    let limits = &options.limits;
     let mut report = Report::new("folder of columns", Order::Index);
     let old = match unless_limit(ColumnFolder::open(from, limits))? {
         Ok(old) => old.with_misnamed()?,
@@ -33,7 +35,7 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
     let mut arrays = Vec::new();
     for name in old.names() {
         let place = new.place(name);
-        match column(&old.place(name), &place, limits)? {
+        match column(&old.place(name), &place, &options)? {
             Ok((array, found)) => {
                 arrays.push((name, array));
                 report.columns.push((name.clone(), found));
@@ -73,13 +75,13 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
 }
 
 /// What can be read of a column, or why nothing can.
-fn column(from: &Path, to: &Path, limits: &Limits) -> Result<Result<(NdArray, Report)>> {
+fn column(from: &Path, to: &Path, options: &Options) -> Result<Result<(NdArray, Report)>> {
     let file = match FileReader::open(from) {
         Ok(file) => file,
         Err(error) => return Ok(Err(error)),
     };
     let create = &mut |options: &FrameOptions| SuperChunk::create(to, options);
-    match frame(&file, create, limits) {
+    match frame(&file, create, options) {
         // A failed write does not mean that the column is lost.
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(Err(error)),
         saved => {

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::Options;
 use super::generations::{self, Generation};
 use super::input::Input;
 use super::rebuild::{Create, Fetch, Part, Plan, Size, check_count, label};
 use super::report::{Order, Report, Source};
 use super::scan::{Found, Judge, Scan};
 use super::trailers::trailers;
+use super::watched::Watch;
 use crate::b2nd;
 use crate::container::{ChunkSize, Entry, Layer, Slot};
 use crate::error::{Error, ErrorKind, Result};
@@ -26,8 +28,14 @@ use crate::store::ReadAt;
 pub fn frame(
     store: &dyn ReadAt,
     create: Create<'_>,
-    limits: &Limits,
+    options: impl Into<Options>,
 ) -> Result<(SuperChunk, Report)> {
+    let options = options.into();
+    let watch = Watch::new(&options);
+    watch.finish(find(&watch.over(store), create, &options.limits))
+}
+
+fn find(store: &dyn ReadAt, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
     let mut judge = Judge::new(store, limits)?;
     let head = read_head(&mut judge.input, limits);
     judge = judge.with_shape(head.as_ref().and_then(|head| head.contents.block_shape()), false);

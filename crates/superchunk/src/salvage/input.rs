@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::ReadAt;
 use crate::wire;
 
@@ -182,6 +182,7 @@ impl<'a> Input<'a> {
         match self.store.read_at(self.start, &mut self.window) {
             // The file has become shorter.
             Ok(found) => self.window.truncate(found),
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.window.clear(),
             Err(_) => self.fill_by_sectors(),
         }
     }

@@ -39,6 +39,7 @@ mod columns;
 mod frame;
 mod generations;
 mod input;
+mod options;
 #[cfg(feature = "bloscpack")]
 mod pack;
 mod rebuild;
@@ -46,12 +47,14 @@ mod report;
 mod scan;
 mod sparse;
 mod trailers;
+mod watched;
 
 pub use bcolz::bcolz;
 pub use blsk::blsk;
 #[cfg(any(unix, windows))]
 pub use columns::columns;
 pub use frame::frame;
+pub use options::Options;
 #[cfg(feature = "bloscpack")]
 pub use pack::pack;
 pub use rebuild::Create;

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::Options;
 use super::input::Input;
 use super::rebuild::{Create, Fetch, Part, Plan, Size, check_count, label};
 use super::report::{Certainty, Order, Report, Source};
 use super::scan::Judge;
 use super::trailers::trailers;
+use super::watched::Watch;
 use crate::block_shape::BlockShape;
 use crate::chunk::Header;
 use crate::container::{Entry, Layer, Slot};
@@ -27,7 +29,17 @@ struct File {
 
 /// Recovers what can be recovered of the sparse frame in a folder. `create` makes the super-chunk
 /// that takes it, such as [`SuperChunk::in_memory`]; it is not committed.
-pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
+pub fn sparse(
+    dir: &dyn Dir,
+    create: Create<'_>,
+    options: impl Into<Options>,
+) -> Result<(SuperChunk, Report)> {
+    let options = options.into();
+    let watch = Watch::new(&options);
+    watch.finish(find(&watch.over(dir), create, &options.limits))
+}
+
+fn find(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
     let index = dir.open(INDEX).and_then(|file| read_all(file.as_ref(), limits.max_metadata));
     let index = match index {
         Err(error) if error.is_no_damage() => return Err(error),

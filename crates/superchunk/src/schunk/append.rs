@@ -144,7 +144,7 @@ impl SuperChunk {
     }
 
     /// Lets a short last chunk be where it must not be changed: from then on sizes are variable.
-    fn leave_short(&mut self) {
+    pub(super) fn leave_short(&mut self) {
         let ChunkSize::Fixed(size) = self.contents.chunk_size else { return };
         let short = !self.contents.nbytes.is_multiple_of(size as u64);
         if self.contents.rules.keep_short && short {
@@ -154,7 +154,7 @@ impl SuperChunk {
     }
 
     /// Takes a short last chunk back, so that it can grow.
-    fn take_tail(&mut self) -> Result<()> {
+    pub(super) fn take_tail(&mut self) -> Result<()> {
         let last = self.contents.entries.len().wrapping_sub(1);
         let ChunkSize::Fixed(size) = self.contents.chunk_size else { return Ok(()) };
         if !self.tail.bytes.is_empty() || self.contents.nbytes.is_multiple_of(size as u64) {

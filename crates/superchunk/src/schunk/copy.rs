@@ -9,6 +9,7 @@ use super::fetch::Source;
 use super::options::FrameOptions;
 use crate::container::ChunkSize;
 use crate::error::{Error, Result};
+use crate::exec::Work;
 use crate::frame::{Dialect, Plan};
 use crate::options::{ChunkFormat, CompressOptions};
 
@@ -53,6 +54,11 @@ impl SuperChunk {
         let plan = Plan::new(&contents, dialect, lens.iter().copied(), sealed)?;
         put(out, &plan.head)?;
         for (number, _) in lens.iter().enumerate().filter(|(_, len)| len.is_some()) {
+            self.compress.executor.begin(
+                Work::Copy,
+                self.decoded_len(number)?,
+                Some(self.len()),
+            )?;
             let mut chunk = match (&tail, number == self.contents.entries.len()) {
                 (Some(chunk), true) => chunk.clone(),
                 _ => self.compressed_chunk(number)?,
@@ -66,19 +72,8 @@ impl SuperChunk {
     /// A new super-chunk at `path` with the same data and metadata, made as the options say.
     #[cfg(any(unix, windows))]
     pub fn copy_to(&self, path: impl AsRef<Path>, options: &FrameOptions) -> Result<Self> {
-        self.copy_to_with(path, options, |_| {})
-    }
-
-    /// The same, and tells after each chunk how many bytes it decodes to.
-    #[cfg(any(unix, windows))]
-    pub fn copy_to_with(
-        &self,
-        path: impl AsRef<Path>,
-        options: &FrameOptions,
-        done: impl FnMut(usize),
-    ) -> Result<Self> {
         let mut copy = Self::create(path, options)?;
-        copy.take_from(self, done)?;
+        copy.take_from(self)?;
         copy.commit()?;
         Ok(copy)
     }
@@ -86,7 +81,7 @@ impl SuperChunk {
     /// A new super-chunk in memory with the same data and metadata, made as the options say.
     pub fn copy_to_memory(&self, options: &FrameOptions) -> Result<Self> {
         let mut copy = Self::in_memory(options)?;
-        copy.take_from(self, |_| {})?;
+        copy.take_from(self)?;
         Ok(copy)
     }
 
@@ -106,7 +101,36 @@ impl SuperChunk {
     /// Appends everything that `other` holds. Chunks are copied as they are where both have the same
     /// parameters and they fit; else they are compressed again.
     pub fn append_from(&mut self, other: &Self) -> Result<()> {
-        self.append_from_with(other, |_| {})
+        if self.contents.item_size != other.contents.item_size {
+            return Err(Error::invalid(format!(
+                "items of {} bytes do not go behind items of {}",
+                other.contents.item_size, self.contents.item_size
+            )));
+        }
+        self.change(|this| {
+            this.leave_short();
+            this.take_tail()
+        })?;
+        let (len, before, tail) = (self.len(), self.contents.clone(), self.tail.bytes.clone());
+        let takes_chunks = self.takes_chunks_of(other);
+        let appended = (0..other.chunk_count()).try_for_each(|number| {
+            let len = other.decoded_len(number)?;
+            self.compress.executor.begin(Work::Copy, len, Some(other.len()))?;
+            match takes_chunks {
+                true => self.append_chunk(&other.compressed_chunk(number)?),
+                false => self.append(&other.read_chunk(number)?),
+            }
+        });
+        if appended.is_err() && self.len() > len {
+            // As if nothing had happened.
+            for number in before.entries.len()..self.contents.entries.len() {
+                let stored = self.stored(number)?;
+                self.release(stored);
+            }
+            self.adopt(before);
+            self.tail.bytes = tail;
+        }
+        appended
     }
 
     /// Returns whether [`append_from`](Self::append_from) copies the chunks of `other` as they are,
@@ -127,27 +151,8 @@ impl SuperChunk {
         fits && alike || other.contents.vl_blocks
     }
 
-    fn append_from_with(&mut self, other: &Self, mut done: impl FnMut(usize)) -> Result<()> {
-        if self.contents.item_size != other.contents.item_size {
-            return Err(Error::invalid(format!(
-                "items of {} bytes do not go behind items of {}",
-                other.contents.item_size, self.contents.item_size
-            )));
-        }
-        let takes_chunks = self.takes_chunks_of(other);
-        for number in 0..other.chunk_count() {
-            if takes_chunks {
-                self.append_chunk(&other.compressed_chunk(number)?)?;
-            } else {
-                self.append(&other.read_chunk(number)?)?;
-            }
-            done(other.decoded_len(number)?);
-        }
-        Ok(())
-    }
-
     /// Takes over everything that `other` holds, within its limits.
-    fn take_from(&mut self, other: &Self, done: impl FnMut(usize)) -> Result<()> {
+    fn take_from(&mut self, other: &Self) -> Result<()> {
         self.limits = other.limits;
         for layer in &other.contents.metalayers {
             if self.metalayer(&layer.name).is_none() {
@@ -157,7 +162,7 @@ impl SuperChunk {
         for name in other.value_names() {
             self.set_value_bytes(name, &other.value_bytes(name)?)?;
         }
-        self.append_from_with(other, done)
+        self.append_from(other)
     }
 }
 

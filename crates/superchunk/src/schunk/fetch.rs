@@ -1,7 +1,6 @@
 //! From the number of a chunk to its bytes, with as few reads as possible.
 
 use std::ops::Range;
-use std::sync::PoisonError;
 
 use super::SuperChunk;
 use crate::chunk::{ChunkBytes, Content, Decoder, Header, LazyChunk, Output};
@@ -393,12 +392,11 @@ impl SuperChunk {
         &self,
         work: impl FnOnce(&mut Scratch) -> Result<T>,
     ) -> Result<T> {
-        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scratch =
-            kept.unwrap_or_else(|| Scratch { decoder: self.decoder(), buffer: Vec::new() });
+        let new = || Scratch { decoder: self.decoder(), buffer: Vec::new() };
+        let mut scratch = self.scratch.take(new);
         scratch.decoder.for_output(Output::Whole);
         let result = work(&mut scratch);
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        self.scratch.keep(scratch);
         result
     }
 }
@@ -412,7 +410,7 @@ fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
 
 /// Whether all of a chunk may tell more than its blocks, each cut off where the next one begins: blocks that overlap
 /// can be read, if only with the bytes that follow them. So a chunk is read or refused alike wherever it is.
-pub(super) fn wants_more(error: &Error) -> bool {
+pub(crate) fn wants_more(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Truncated)
 }
 

@@ -231,7 +231,8 @@ impl OpenOptions {
         self.opened(Sparse::edit(dir, told.clone(), self.setup(path)), &told).map(writable)
     }
 
-    fn window(&self, store: Arc<dyn ReadAt>) -> Arc<dyn ReadAt> {
+    /// The store from the offset on.
+    pub(crate) fn window(&self, store: Arc<dyn ReadAt>) -> Arc<dyn ReadAt> {
         match self.offset {
             0 => store,
             offset => Arc::new(Window::new(store, offset, None)),

@@ -4,7 +4,8 @@ use super::SuperChunk;
 use super::fetch::Source;
 use crate::chunk::Header;
 use crate::container::Integrity;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::exec::Work;
 
 /// What [`SuperChunk::verify`] has found.
 #[non_exhaustive]
@@ -54,29 +55,34 @@ impl Verification {
 impl SuperChunk {
     /// Decodes every chunk and compares checksums where there are any.
     pub fn verify(&self) -> Result<Verification> {
-        self.verify_with(|_| {})
-    }
-
-    /// The same, and tells after each chunk how many bytes it decodes to.
-    pub fn verify_with(&self, mut done: impl FnMut(usize)) -> Result<Verification> {
         let integrity = self.layout.integrity();
         let mut report = Verification { integrity, checked: 0, decoded: 0, damaged: Vec::new() };
         let mut decoded = Vec::new();
         for number in 0..self.chunk_count() {
+            self.compress.executor.begin(
+                Work::Verify,
+                self.likely_len(number),
+                Some(self.len()),
+            )?;
             let looked = self.look(number, Depth::Decode, &mut decoded);
             match (looked.error, looked.compared) {
+                (Some(error), _) if error.kind() == ErrorKind::Interrupted => return Err(error),
                 (Some(error), _) => report.damaged.push((number, error)),
                 (None, true) => report.checked += 1,
                 (None, false) => report.decoded += 1,
             }
-            done(looked.len);
         }
         Ok(report)
     }
 
+    /// The decoded length of a chunk, or 0 where the chunk itself has to be asked.
+    pub(crate) fn likely_len(&self, number: usize) -> usize {
+        self.contents.expected_len(number).unwrap_or(0)
+    }
+
     /// Looks at one chunk; `decoded` is memory for it.
     pub(crate) fn look(&self, number: usize, depth: Depth, decoded: &mut Vec<u8>) -> Looked {
-        let len = self.contents.expected_len(number).unwrap_or(0);
+        let len = self.likely_len(number);
         let mut looked = Looked { stage: Depth::Header, compared: false, len, error: None };
         let result = self.look_into(number, depth, decoded, &mut looked);
         looked.error = result.err().map(|error| self.told(number, error));

@@ -98,6 +98,17 @@ impl Folder {
         Self::open(path)
     }
 
+    /// Makes a directory for `fill` to fill; if that fails, it is gone.
+    pub(crate) fn filled<T>(path: &Path, fill: impl FnOnce(Arc<Self>) -> Result<T>) -> Result<T> {
+        let filled = fill(Arc::new(Self::create(path)?));
+        let is_in_place = |error: &Error| error.kind() == ErrorKind::DurabilityUnknown;
+        filled.inspect_err(|error| {
+            if !is_in_place(error) {
+                let _ = std::fs::remove_dir_all(path);
+            }
+        })
+    }
+
     /// Opens a directory and keeps other writers out, after a wait of at most `wait`. What stands
     /// at `path` then is what was opened, even if somebody has put something else there meanwhile.
     pub(crate) fn claim(path: &Path, wait: Duration) -> Result<Self> {

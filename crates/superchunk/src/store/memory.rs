@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::bytes::copy_from;
 use super::{Dir, ReadAt, WriteAt};
@@ -108,8 +108,8 @@ impl WriteAt for Memory {
 /// Clones are handles of the same folder; a lock belongs to the handle that took it.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFolder {
-    stores: Arc<Mutex<BTreeMap<String, Memory>>>,
-    folders: Arc<Mutex<BTreeMap<String, MemoryFolder>>>,
+    stores: Arc<RwLock<BTreeMap<String, Memory>>>,
+    folders: Arc<RwLock<BTreeMap<String, MemoryFolder>>>,
     claim: Claim,
 }
 
@@ -120,12 +120,20 @@ impl MemoryFolder {
         Self::default()
     }
 
-    fn stores(&self) -> MutexGuard<'_, BTreeMap<String, Memory>> {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stores(&self) -> RwLockReadGuard<'_, BTreeMap<String, Memory>> {
+        self.stores.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn folders(&self) -> MutexGuard<'_, BTreeMap<String, Self>> {
-        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stores_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Memory>> {
+        self.stores.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn folders(&self) -> RwLockReadGuard<'_, BTreeMap<String, Self>> {
+        self.folders.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn folders_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Self>> {
+        self.folders.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn has(&self, name: &str) -> bool {
@@ -153,7 +161,7 @@ impl Dir for MemoryFolder {
             return Err(taken(name));
         }
         let store = Memory::new();
-        self.stores().insert(name.to_owned(), store.clone());
+        self.stores_mut().insert(name.to_owned(), store.clone());
         Ok(Arc::new(store))
     }
 
@@ -163,7 +171,7 @@ impl Dir for MemoryFolder {
         if self.folders().contains_key(to) {
             return Err(taken(to));
         }
-        let mut stores = self.stores();
+        let mut stores = self.stores_mut();
         let store = stores.remove(from).ok_or_else(|| missing(from))?;
         stores.insert(to.to_owned(), store);
         Ok(())
@@ -171,7 +179,7 @@ impl Dir for MemoryFolder {
 
     fn remove(&self, name: &str) -> Result<()> {
         check_name(name)?;
-        self.stores().remove(name).map(drop).ok_or_else(|| missing(name))
+        self.stores_mut().remove(name).map(drop).ok_or_else(|| missing(name))
     }
 
     fn names(&self) -> Result<Vec<String>> {
@@ -190,7 +198,7 @@ impl Dir for MemoryFolder {
             return Err(taken(name));
         }
         let folder = Self::new();
-        self.folders().insert(name.to_owned(), folder.clone());
+        self.folders_mut().insert(name.to_owned(), folder.clone());
         Ok(Arc::new(folder))
     }
 
@@ -200,14 +208,14 @@ impl Dir for MemoryFolder {
         if self.has(to) {
             return Err(taken(to));
         }
-        let folder = self.folders().remove(from).ok_or_else(|| missing(from))?;
-        self.folders().insert(to.to_owned(), folder);
+        let folder = self.folders_mut().remove(from).ok_or_else(|| missing(from))?;
+        self.folders_mut().insert(to.to_owned(), folder);
         Ok(())
     }
 
     fn remove_folder(&self, name: &str) -> Result<()> {
         check_name(name)?;
-        self.folders().remove(name).map(drop).ok_or_else(|| missing(name))
+        self.folders_mut().remove(name).map(drop).ok_or_else(|| missing(name))
     }
 
     fn folder_names(&self) -> Result<Vec<String>> {

@@ -15,6 +15,7 @@ use super::storage::{Leaf, Reserve, Storage};
 use crate::chunk::Header;
 use crate::container::{Contents, Entry, Layout};
 use crate::error::{Error, MustGet, Result};
+use crate::spare::attempt;
 use crate::store::{Dir, Owner, ReadAt};
 use crate::wire;
 
@@ -147,15 +148,16 @@ impl Column {
 
     /// Opens a file and reads its index, unless that was done already.
     pub(super) fn opened(&self, file: usize) -> Result<Arc<Opened>> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(opened) = files.get(&file) {
-            return Ok(opened.clone());
+        if let Some(opened) = attempt(&self.files).and_then(|files| files.get(&file).cloned()) {
+            return Ok(opened);
         }
         let opened = Arc::new(self.open_file(file).map_err(|error| error.within(self.told(file)))?);
-        if files.len() >= OPEN_FILES {
-            files.pop_first();
+        if let Some(mut files) = attempt(&self.files) {
+            if files.len() >= OPEN_FILES {
+                files.pop_first();
+            }
+            files.insert(file, opened.clone());
         }
-        files.insert(file, opened.clone());
         Ok(opened)
     }
 

@@ -151,6 +151,9 @@ fn objects(walk: &mut Walk<'_>, array: &Array) -> Vec<u64> {
         return damaged;
     }
     for row in walk.choose(array.len()) {
+        if !walk.goes_on(0) {
+            break;
+        }
         match array.object_bytes(row) {
             Ok(_) => {
                 walk.report.count(Level::Decode, Verdict::Verified);
@@ -238,6 +241,9 @@ fn bands(
         let count = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let len = count.saturating_mul(row_size);
         walk.options.open.limits.check_decoded(len)?;
+        if !walk.goes_on(len) {
+            break;
+        }
         bytes.resize(len, 0);
         match read(range, &mut bytes) {
             Ok(()) => {
@@ -253,7 +259,6 @@ fn bands(
                 walk.report.tell(Level::Decode, verdict, Some(number), words);
             }
         }
-        walk.did(len as u64);
     }
     Ok(())
 }

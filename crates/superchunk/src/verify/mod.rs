@@ -22,7 +22,7 @@
 //! numbers.append_items(&(0..1_000_000u32).map(|i| i % 1000).collect::<Vec<_>>())?;
 //! numbers.close()?;
 //!
-//! let report = verify::path(&path, &Options::new(), &mut |_bytes, _of| {})?;
+//! let report = verify::path(&path, &Options::new())?;
 //! assert!(report.is_good());
 //! assert_eq!((report.checksums, report.by_checksum), ("sealed", report.chunks));
 //! # std::fs::remove_dir_all(&folder).unwrap();
@@ -52,25 +52,25 @@ use std::path::Path;
 #[cfg(any(unix, windows))]
 use crate::detect;
 use crate::detect::Format;
+use crate::error::Result;
 #[cfg(any(unix, windows))]
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind};
 use crate::schunk::SuperChunk;
 use walk::Walk;
 
 /// Looks at a super-chunk that is open, wherever it is kept; not at what its chunks are chunks of.
-/// `progress` is told after each chunk how many bytes it decodes to, and how many all of them do.
-pub fn super_chunk(
-    chunks: &SuperChunk,
-    options: &Options,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Report {
-    let mut walk = Walk::new(options, Report::new(Format::Frame, options.level), progress);
+///
+/// # Errors
+///
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if an observer has stopped it.
+pub fn super_chunk(chunks: &SuperChunk, options: &Options) -> Result<Report> {
+    let mut walk = Walk::new(options, Format::Frame);
     walk.frame(chunks);
-    walk.report
+    walk.finish()
 }
 
-/// Looks at the file or folder `path`. `progress` is told after each chunk how many bytes it decodes to,
-/// and how many there are of all that is looked at.
+/// Looks at the file or folder `path`. The [observer](crate::Executor::with_observer) of the
+/// executor is asked before each chunk, and learns how many bytes are to be looked at in all.
 ///
 /// # Errors
 ///
@@ -79,16 +79,15 @@ pub fn super_chunk(
 /// Where there seems to be damage and a writer was at work meanwhile, the error is
 /// [`ErrorKind::Changed`].
 #[cfg(any(unix, windows))]
-pub fn path(
-    path: impl AsRef<Path>,
-    options: &Options,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Report> {
+pub fn path(path: impl AsRef<Path>, options: &Options) -> Result<Report> {
     let path = path.as_ref();
     let before = stamp::stamp(path);
-    let looked = look_at(path, options, progress);
-    let is_good = looked.as_ref().is_ok_and(Report::is_good);
-    if !is_good && stamp::stamp(path) != before {
+    let looked = look_at(path, options);
+    let is_damaged = match &looked {
+        Ok(report) => !report.is_good(),
+        Err(error) => error.kind() != ErrorKind::Interrupted,
+    };
+    if is_damaged && stamp::stamp(path) != before {
         let words = "a writer has changed it while it was looked at: look again";
         return Err(Error::new(ErrorKind::Changed, words).within(path.display().to_string()));
     }
@@ -96,10 +95,12 @@ pub fn path(
 }
 
 #[cfg(any(unix, windows))]
-fn look_at(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Report> {
+fn look_at(path: &Path, options: &Options) -> Result<Report> {
     let detected = detect::path(path)?;
-    let report = Report::new(detected.format, options.level);
-    let mut walk = Walk::new(options, report, progress);
+    // It is asked here whether it goes on; nothing that is opened asks again.
+    let mut quiet = options.clone();
+    quiet.open.executor = options.open.executor.unobserved();
+    let mut walk = Walk::new(&quiet, detected.format).asking(&options.open.executor);
     match detected.format {
         Format::Frame | Format::SparseFrame => frames::frame(&mut walk, path)?,
         Format::BcolzArray => columns::array(&mut walk, path)?,
@@ -115,7 +116,7 @@ fn look_at(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -
             return Err(Error::unsupported(words).within(path.display().to_string()));
         }
     }
-    Ok(walk.report)
+    walk.finish()
 }
 
 /// Whether an error tells of damage, and not of what keeps from looking.

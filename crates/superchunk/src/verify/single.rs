@@ -31,6 +31,9 @@ pub(super) fn chunk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
     }
     walk.expect(header.len() as u64, 1);
     limits.check_decoded(header.len())?;
+    if !walk.goes_on(header.len()) {
+        return Ok(());
+    }
     let decoder =
         Decoder::new().with_limits(limits).with_executor(walk.options.open.executor.clone());
     let mut decoder = decoder.with_registry(walk.options.open.registry.clone());
@@ -45,7 +48,6 @@ pub(super) fn chunk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
             walk.report.tell(Level::Decode, verdict, Some(0), error);
         }
     }
-    walk.did(header.len() as u64);
     Ok(())
 }
 

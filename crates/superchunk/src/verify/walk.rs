@@ -3,25 +3,41 @@
 use super::options::Options;
 use super::report::{Level, Report, Verdict};
 use crate::container::Integrity;
-use crate::error::{Error, ErrorKind};
+use crate::detect::Format;
+use crate::error::{Error, ErrorKind, Result};
+use crate::exec::{Executor, Work};
 use crate::schunk::{Depth, SuperChunk};
 
 /// A verification that goes on.
 pub(super) struct Walk<'a> {
     pub(super) options: &'a Options,
+    /// Who is asked before each chunk.
+    observer: &'a Executor,
     pub(super) report: Report,
-    progress: &'a mut dyn FnMut(u64, u64),
+    /// Why it goes on no longer.
+    stopped: Option<Error>,
     /// The decoded bytes of all that is to be looked at.
     total: u64,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(
-        options: &'a Options,
-        report: Report,
-        progress: &'a mut dyn FnMut(u64, u64),
-    ) -> Self {
-        Self { options, report, progress, total: 0 }
+    pub(super) fn new(options: &'a Options, format: Format) -> Self {
+        let report = Report::new(format, options.level);
+        Self { options, observer: &options.open.executor, report, stopped: None, total: 0 }
+    }
+
+    /// The same walk, which asks another executor's observer.
+    #[cfg(any(unix, windows))]
+    pub(super) fn asking(self, observer: &'a Executor) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// What was found, unless the observer has stopped it.
+    pub(super) fn finish(self) -> Result<Report> {
+        match self.stopped {
+            Some(error) => Err(error),
+            None => Ok(self.report),
+        }
     }
 
     /// Says that so many decoded bytes in so many chunks will be looked at.
@@ -31,9 +47,12 @@ impl<'a> Walk<'a> {
         self.total += u64::try_from(share).unwrap_or(u64::MAX);
     }
 
-    /// So many more decoded bytes were looked at.
-    pub(super) fn did(&mut self, len: u64) {
-        (self.progress)(len, self.total);
+    /// Whether this many decoded bytes are to be looked at now: the observer is asked.
+    pub(super) fn goes_on(&mut self, len: usize) -> bool {
+        if self.stopped.is_none() {
+            self.stopped = self.observer.begin(Work::Verify, len, Some(self.total)).err();
+        }
+        self.stopped.is_none()
     }
 
     /// The numbers of the chunks to look at, of so many that there are.
@@ -55,7 +74,16 @@ impl<'a> Walk<'a> {
         let (mut decoded, mut damaged) = (Vec::new(), Vec::new());
         for chunk in self.choose(data.chunk_count() as u64) {
             let number = usize::try_from(chunk).unwrap_or(usize::MAX);
-            let looked = data.look(number, depth, &mut decoded);
+            if !self.goes_on(data.likely_len(number)) {
+                break;
+            }
+            let mut looked = data.look(number, depth, &mut decoded);
+            if let Some(error) =
+                looked.error.take_if(|error| error.kind() == ErrorKind::Interrupted)
+            {
+                self.stopped = Some(error);
+                break;
+            }
             let stages =
                 [(Depth::Header, Level::Index), (Depth::Checksum, Level::Checksums)].into_iter();
             for (stage, level) in stages.chain([(Depth::Decode, Level::Decode)]) {
@@ -78,7 +106,6 @@ impl<'a> Walk<'a> {
                 (None, false) if depth == Depth::Decode => self.report.by_decoding += 1,
                 _ => {}
             }
-            self.did(looked.len as u64);
         }
         damaged
     }

@@ -94,7 +94,7 @@ fn named(saved: &SuperChunk) -> HashSet<usize> {
 /// Opens the result from its bytes, and fails unless all of it is good.
 fn reopened(saved: &SuperChunk) -> SuperChunk {
     let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-    let report = verify::super_chunk(&opened, &verify::Options::new(), &mut |_, _| {});
+    let report = verify::super_chunk(&opened, &verify::Options::new()).unwrap();
     assert!(report.is_good() && report.is_complete(), "{:?}", report.findings);
     opened
 }

@@ -29,7 +29,7 @@ fn table(path: &Path, rows: u32) {
 }
 
 fn look(path: &Path) -> Report {
-    verify::path(path, &Options::new(), &mut |_, _| {}).unwrap()
+    verify::path(path, &Options::new()).unwrap()
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(crate) fn file_of(options: &FrameOptions, fill: impl FnOnce(&mut SuperChunk)
 /// Fails unless the result opens, and all of it can be looked at and is good.
 fn check_whole(saved: &SuperChunk) {
     let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-    let report = verify::super_chunk(&opened, &verify::Options::new(), &mut |_, _| {});
+    let report = verify::super_chunk(&opened, &verify::Options::new()).unwrap();
     assert!(report.is_good() && report.is_complete(), "{:?}", report.findings);
 }
 

@@ -207,7 +207,7 @@ pub(crate) fn check_result(
     told: &str,
 ) {
     let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-    let verified = verify::super_chunk(&opened, &verify::Options::new(), &mut |_, _| {});
+    let verified = verify::super_chunk(&opened, &verify::Options::new()).unwrap();
     assert!(verified.is_good(), "{told}: {:?}", verified.findings);
     let label = opened.value(salvage::ATTRIBUTE).map(|lines| lines.to_json()).unwrap_or_default();
     assert_eq!(label.is_empty(), report.uncertain().is_empty(), "{told}");

@@ -14,6 +14,7 @@ mod hostile;
 mod objects;
 mod packs;
 mod recover;
+mod stops;
 mod verify;
 
 /// Counts what each thread takes: several tests bound it.

@@ -2,16 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::verify::{self, Level, LevelReport, Options, Report, Sample, Verdict};
-use superchunk::{CompressOptions, DType, FrameOptions, Objects, ObjectsOptions, SuperChunk, blsk};
+use superchunk::{
+    CompressOptions, DType, Executor, FrameOptions, Objects, ObjectsOptions, OpenOptions,
+    SuperChunk, Work, blsk,
+};
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 
 fn look(path: &Path, options: &Options) -> Report {
-    verify::path(path, options, &mut |_, _| {}).unwrap()
+    verify::path(path, options).unwrap()
 }
 
 fn level(report: &Report, level: Level) -> LevelReport {
@@ -31,13 +37,17 @@ fn progress_comes_to_the_stated_total() {
     let path = scratch.path("f.b2frame");
     frame(&path);
     for (sample, expected) in [(Sample::All, 100_000), (Sample::Count(5), 20_000)] {
-        let (mut done, mut stated) = (0, 0);
-        let options = Options::new().with_sample(sample);
-        let report = verify::path(&path, &options, &mut |bytes, total| {
-            (done, stated) = (done + bytes, total);
+        let done = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&done);
+        let executor = Executor::inline().with_observer(move |step| {
+            assert_eq!((step.work, step.total), (Work::Verify, Some(expected)));
+            counted.fetch_add(step.len, Ordering::Relaxed);
+            ControlFlow::Continue(())
         });
-        let report = report.unwrap();
-        assert_eq!((done, stated), (expected, expected));
+        let options = Options::new().with_sample(sample);
+        let options = options.with_open(OpenOptions::new().with_executor(executor));
+        let report = verify::path(&path, &options).unwrap();
+        assert_eq!(done.load(Ordering::Relaxed), expected);
         assert_eq!((report.chunks, report.chosen), (25, expected / 4000));
         assert_eq!(report.is_sample(), sample != Sample::All);
     }
@@ -56,7 +66,7 @@ fn every_flipped_byte_of_a_sealed_frame_is_found_on_some_level() {
         damaged[at] ^= 0x10;
         std::fs::write(&path, &damaged).unwrap();
         // Not every flip leaves something that is still a frame.
-        let Ok(report) = verify::path(&path, &Options::new(), &mut |_, _| {}) else {
+        let Ok(report) = verify::path(&path, &Options::new()) else {
             assert!(at < 32, "byte {at}");
             continue;
         };
@@ -73,11 +83,11 @@ fn a_super_chunk_in_memory_is_looked_at_like_others() {
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(4000);
     let mut chunks = SuperChunk::in_memory(&options).unwrap();
     chunks.append(&mixed(9000, 4, 1)).unwrap();
-    let report = verify::super_chunk(&chunks, &Options::new(), &mut |_, _| {});
+    let report = verify::super_chunk(&chunks, &Options::new()).unwrap();
     assert!(report.is_good() && report.is_complete());
     assert_eq!((report.chunks, report.by_decoding, report.checksums), (3, 3, "none"));
     let report =
-        verify::super_chunk(&chunks, &Options::new().with_level(Level::Structure), &mut |_, _| {});
+        verify::super_chunk(&chunks, &Options::new().with_level(Level::Structure)).unwrap();
     assert_eq!(report.levels.len(), 1);
 }
 
@@ -121,7 +131,7 @@ fn columns_of_nested_tables_are_looked_at_by_name() {
     drop(table);
     assert_eq!(look(&path, &Options::new()).by_checksum, 2);
     assert_eq!(look(&path, &Options::new().with_column("place")).by_checksum, 1);
-    let none = verify::path(&path, &Options::new().with_column("nope"), &mut |_, _| {});
+    let none = verify::path(&path, &Options::new().with_column("nope"));
     assert!(none.is_err());
     // A damaged list of names: nothing below it can be found.
     std::fs::write(path.join("__rootdirs__"), b"{\"names\": [").unwrap();

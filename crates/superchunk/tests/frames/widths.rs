@@ -58,7 +58,7 @@ fn every_width_is_read_and_becomes_64_bits_with_the_first_commit() {
             let frame = SuperChunk::open(&path).unwrap();
             assert_eq!(frame.index_entry_bits(), Some(32 << code), "{told}");
             assert_eq!(frame.to_vec().unwrap(), data(), "{told}");
-            let report = verify::path(&path, &Options::new(), &mut |_, _| ()).unwrap();
+            let report = verify::path(&path, &Options::new()).unwrap();
             assert!(report.is_good() && report.is_complete(), "{told}");
 
             let mut frame = SuperChunk::edit(&path).unwrap();

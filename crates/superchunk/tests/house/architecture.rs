@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// The modules of the core from bottom to top: each uses only what stands before it.
 const LAYERS: &[&str] = &[
     "error",
+    "spare",
     "text",
     "limits",
     "wire",

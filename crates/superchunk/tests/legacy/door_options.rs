@@ -319,7 +319,7 @@ fn marks_are_believed_on_request_in_every_format_that_has_them() {
             continue;
         }
         let packed = match superchunk::open(&path).unwrap() {
-            Opened::Chunk(chunk) => chunk.as_bytes().to_vec(),
+            Opened::Chunk(chunk) => chunk.bytes().unwrap().to_vec(),
             opened => opened.superchunk().unwrap().compressed_chunk(0).unwrap(),
         };
         let (file, at) = find(&path, &packed).unwrap();

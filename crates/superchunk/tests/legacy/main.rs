@@ -4,6 +4,8 @@ use superchunk_testkit::alloc::CountingAllocator;
 
 mod bcolz;
 mod bcolz_golden;
+#[cfg(unix)]
+mod bcolz_replaced;
 mod blsk;
 mod blsk_corruption;
 mod blsk_filters;
@@ -12,6 +14,7 @@ mod column_writers;
 mod door;
 mod door_options;
 mod json;
+mod owned_scans;
 mod packs;
 mod packs_corruption;
 mod packs_golden;

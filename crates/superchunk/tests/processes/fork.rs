@@ -3,11 +3,17 @@
 
 #![cfg(unix)]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use superchunk::chunk::{Decoder, Encoder};
-use superchunk::{Codec, CompressOptions, Executor, Filter};
+use superchunk::store::{Dir, MemoryFolder};
+use superchunk::table::Source;
+use superchunk::{
+    Codec, CompressOptions, DType, Executor, Filter, FrameOptions, Objects, ObjectsOptions,
+    OpenOptions, SuperChunk, bcolz, blsk,
+};
 use superchunk_testkit::fork::{Outcome, in_child};
 
 const CHILDREN: usize = 60;
@@ -35,6 +41,35 @@ fn round_trip(encoder: &mut Encoder, decoder: &mut Decoder, bytes: &[u8]) -> boo
         .unwrap_or(false)
 }
 
+/// Runs `fork` while three threads of this process do `work` again and again.
+fn while_working(work: &(dyn Fn() -> bool + Sync), fork: impl FnOnce()) {
+    let (stop, rounds) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    assert!(work());
+                    rounds.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        let _stop = Stop(&stop);
+        while rounds.load(Ordering::Relaxed) < 3 {
+            thread::yield_now();
+        }
+        fork();
+    });
+}
+
+/// Ends the load also when there was a panic.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Keeps the executor at work until told to stop; counts the rounds.
 #[expect(clippy::unwrap_used, reason = "part of a test")]
 fn load(executor: &Executor, seed: u32, stop: &AtomicBool, rounds: &AtomicUsize) {
@@ -50,13 +85,6 @@ fn load(executor: &Executor, seed: u32, stop: &AtomicBool, rounds: &AtomicUsize)
 /// Runs `fork` while three threads of this process keep `executor` busy.
 fn under_load(executor: &Executor, fork: impl FnOnce()) {
     let (stop, rounds) = (AtomicBool::new(false), AtomicUsize::new(0));
-    /// Ends the load also when `fork` panics.
-    struct Stop<'a>(&'a AtomicBool);
-    impl Drop for Stop<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
     thread::scope(|scope| {
         for seed in 1..=3 {
             let (stop, rounds) = (&stop, &rounds);
@@ -135,5 +163,63 @@ fn dropping_an_inherited_executor_does_not_wait_for_the_parents_threads() {
         }
         let outcome = in_child(|| executor.take().is_some());
         assert_eq!(outcome, Outcome::Passed);
+    }
+}
+
+/// What reads a handle: the same answer every time.
+type Reading = (&'static str, Box<dyn Fn() -> bool + Sync>);
+
+/// A reader of each kind of handle that keeps memory, decoded blocks or open files between reads.
+fn readings() -> Vec<Reading> {
+    let numbers: Vec<u32> = (0..4000).collect();
+    let bytes: &[u8] = bytemuck::cast_slice(&numbers);
+    let compress = CompressOptions::new(4);
+    let is_right = |found: superchunk::Result<Vec<u32>>| found.is_ok_and(|found| found == [77, 78]);
+
+    let mut frame =
+        SuperChunk::in_memory(&FrameOptions::new(compress).with_chunk_size(400)).unwrap();
+    frame.append(bytes).unwrap();
+    let mut objects = Objects::in_memory(&ObjectsOptions::bytes()).unwrap();
+    objects.extend((0..500u32).map(u32::to_le_bytes)).unwrap();
+
+    let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+    let column = bcolz::ArrayOptions::of::<u32>().with_chunk_len(100);
+    let options = bcolz::TableOptions::new().with_column("n", column).with_bounds();
+    let mut table = bcolz::Table::create_in_dir(Arc::clone(&dir), &options).unwrap();
+    table.append(&[("n", bytes)]).unwrap();
+    table.close().unwrap();
+    let bcolz = bcolz::Table::open_in_dir(dir, &OpenOptions::new()).unwrap().into_source();
+
+    let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
+    let options = blsk::Options::default().with_chunk_rows(100).with_superchunk_size(2);
+    let mut array =
+        blsk::Array::create_in_dir(Arc::clone(&dir), &DType::of::<u32>(), &[], &options).unwrap();
+    array.append(bytes).unwrap();
+    array.close().unwrap();
+    let blsk = blsk::Array::open_in_dir(dir, &OpenOptions::new()).unwrap();
+
+    vec![
+        ("super-chunk", Box::new(move || is_right(frame.items(77..79)))),
+        ("objects", Box::new(move || objects.get(77).is_ok_and(|found| found == [77, 0, 0, 0]))),
+        (
+            "bcolz table",
+            Box::new(move || {
+                let mut item = [0; 8];
+                let bounds = bcolz.bounds(0, 7).is_some();
+                bounds && bcolz.read(0, 77..79, &mut item).is_ok() && item[4] == 78
+            }),
+        ),
+        ("blsk array", Box::new(move || is_right(blsk.read(77..79)))),
+    ]
+}
+
+#[test]
+fn children_read_with_handles_that_other_threads_of_the_parent_were_reading() {
+    for (kind, read) in readings() {
+        while_working(&*read, || {
+            for child in 0..500 {
+                assert_eq!(in_child(&*read), Outcome::Passed, "{kind}, child {child}");
+            }
+        });
     }
 }

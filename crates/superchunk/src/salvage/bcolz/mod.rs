@@ -8,8 +8,10 @@ mod survey;
 
 use std::sync::Arc;
 
+use super::Options;
 use super::rebuild::unless_limit;
 use super::report::{ATTRIBUTE, Order, Report, Source};
+use super::watched::Watch;
 use crate::carray::{Attrs, Home, Rootdirs};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -29,9 +31,11 @@ const MAX_DEPTH: usize = 16;
 /// `meta/storage` the type is assumed from the chunks. All columns of a table become equally long: as long
 /// as the shortest that states its length, for a writer that was stopped has made some of them longer.
 /// Python objects are copied as they are, never brought to life; a lost one becomes `None`.
-pub fn bcolz(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
-    let report = rebuild(from, to.clone(), limits)?;
-    label(&to, limits, &report)?;
+pub fn bcolz(from: &dyn Dir, to: Arc<dyn Dir>, options: impl Into<Options>) -> Result<Report> {
+    let options = options.into();
+    let watch = Watch::new(&options);
+    let report = watch.finish(rebuild(&watch.over(from), to.clone(), &options.limits))?;
+    label(&to, &options.limits, &report)?;
     Ok(report)
 }
 

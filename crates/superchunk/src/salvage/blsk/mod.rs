@@ -18,7 +18,9 @@ mod ways;
 
 use std::sync::Arc;
 
+use super::Options;
 use super::report::{Order, Report};
+use super::watched::Watch;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::Dir;
@@ -51,7 +53,13 @@ use survey::Survey;
 /// assert_eq!(saved.read::<u32>(0..1000)?, (0..1000).collect::<Vec<_>>());
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-pub fn blsk(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
+pub fn blsk(from: &dyn Dir, to: Arc<dyn Dir>, options: impl Into<Options>) -> Result<Report> {
+    let options = options.into();
+    let watch = Watch::new(&options);
+    watch.finish(find(&watch.over(from), to, &options.limits))
+}
+
+fn find(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
     let mut report = Report::new("blsk table", Order::Index);
     let survey = Survey::of(from, limits, &mut report)?;
     if !survey.is_something() {

@@ -14,9 +14,11 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
+use super::Options;
 use super::rebuild::majority;
 use super::report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
 use super::scan::Judge;
+use super::watched::Watch;
 use crate::bloscpack::PackArray;
 use crate::chunk;
 use crate::error::{Error, ErrorKind, Result};
@@ -56,7 +58,17 @@ const MOST_EXPANSION: u64 = 10_000;
 /// assert!(!report.is_whole());
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-pub fn pack(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Report> {
+pub fn pack(
+    store: &dyn ReadAt,
+    out: &mut dyn Write,
+    options: impl Into<Options>,
+) -> Result<Report> {
+    let options = options.into();
+    let watch = Watch::new(&options);
+    watch.finish(find(&watch.over(store), out, &options.limits))
+}
+
+fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Report> {
     let mut report = Report::new("bloscpack", Order::Storage);
     let mut judge = Judge::new(store, limits)?;
     let start = Beginning::read(store, &mut judge.input, limits, &mut report);
