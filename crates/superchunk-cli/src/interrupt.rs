@@ -5,11 +5,13 @@
 //! command ends with the exit code that says what has happened.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use superchunk::store::is_temporary_of;
 
+use crate::chunk_folder::ChunkFolder;
 use crate::failure::Outcome;
 
 /// What a process exits with that a signal has ended, less the number of the signal.
@@ -17,14 +19,20 @@ const ENDED_BY_SIGNAL: i32 = 128;
 /// How often a folder is emptied that the rest of the process still writes to.
 const TRIES: usize = 20;
 
-static STATE: Mutex<State> =
-    Mutex::new(State { unfinished: BTreeSet::new(), edited: BTreeSet::new(), is_held: false });
+static STATE: Mutex<State> = Mutex::new(State {
+    unfinished: BTreeSet::new(),
+    edited: BTreeSet::new(),
+    growing: Vec::new(),
+    is_held: false,
+});
 
 struct State {
     /// Files and folders that are not finished.
     unfinished: BTreeSet<PathBuf>,
     /// Files that are being changed, beside which the library may be making new ones.
     edited: BTreeSet<PathBuf>,
+    /// Folders to which the library may be adding chunk files.
+    growing: Vec<ChunkFolder>,
     /// Whether signals are ignored.
     is_held: bool,
 }
@@ -73,6 +81,9 @@ fn end(signal: i32) {
         (0..TRIES).any(|_| remove(path));
     }
     state.edited.iter().for_each(|path| remove_beside(path));
+    stop_new_files();
+    // What was being made just then is there by the second time.
+    (0..2).for_each(|_| state.growing.iter().for_each(ChunkFolder::clear));
     // The lock is still held: nothing becomes final any more.
     std::process::exit(ENDED_BY_SIGNAL + signal);
 }
@@ -86,6 +97,11 @@ impl Listed {
     pub(crate) fn new(path: PathBuf) -> Self {
         began(&path);
         Self(path)
+    }
+
+    /// Makes and lists what is not there yet.
+    pub(crate) fn make(path: PathBuf, create: fn(&Path) -> io::Result<()>) -> io::Result<Self> {
+        make(&path, || create(&path)).map(|()| Self(path))
     }
 }
 
@@ -101,9 +117,31 @@ fn began(path: &Path) {
     lock().unfinished.insert(path.to_owned());
 }
 
+/// Makes a file or folder and writes it down, in one step for signals.
+fn make(path: &Path, make: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let mut state = lock();
+    make()?;
+    state.unfinished.insert(path.to_owned());
+    Ok(())
+}
+
 /// Writes down a file that is about to be changed.
 pub(crate) fn edits(path: &Path) {
     lock().edited.insert(path.to_owned());
+}
+
+/// Writes down the folders of a container, which is locked, to which chunk files are about to be
+/// added.
+pub(crate) fn grows(container: &Path) {
+    let mut found = Vec::new();
+    ChunkFolder::find(container, &mut found);
+    lock().growing = found;
+}
+
+/// Waits for the end of the process if a signal is about to end it: what has failed meanwhile has
+/// failed for that reason.
+pub(crate) fn settle() {
+    drop(lock());
 }
 
 /// Ignores signals from now on: what follows is final.
@@ -132,6 +170,17 @@ fn remove_beside(path: &Path) {
         if is_temporary_of(&entry.file_name().to_string_lossy(), &name.to_string_lossy()) {
             remove(&entry.path());
         }
+    }
+}
+
+/// Keeps the rest of the process from making files while they are removed.
+fn stop_new_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        // Without that, a file may be left.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum });
     }
 }
 

@@ -7,6 +7,7 @@
 mod args;
 mod arrays;
 mod attributes;
+mod chunk_folder;
 mod claim;
 mod cli;
 mod context;
@@ -86,6 +87,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(command) => run_until_unchanged(command, &context),
         None => filter(&cli.filter, &context),
     };
+    interrupt::settle();
     let Err(failure) = outcome else { return SUCCESS };
     let Some(exit) = failure.exit() else { return SUCCESS };
     if let Some(text) = failure.render(context.error_style()) {

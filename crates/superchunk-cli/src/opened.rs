@@ -134,7 +134,11 @@ impl Found {
                 let pack = edit_pack(&self.path, &context.open_options())?;
                 Ok(Edited::Pack(Box::new(pack)))
             }
-            _ if self.is_table() => Ok(Edited::Table(context.open_options().edit(&self.path)?)),
+            _ if self.is_table() => {
+                let table = context.open_options().edit(&self.path)?;
+                interrupt::grows(&self.path);
+                Ok(Edited::Table(table))
+            }
             _ => Ok(Edited::Frame(Box::new(self.edit_frame(context)?))),
         }
     }
@@ -149,6 +153,9 @@ impl Found {
         }
         let frame = SuperChunk::edit_with(&self.path, &context.open_options())?;
         interrupt::edits(&index_file(&self.path, self.format()));
+        if self.format() == Format::SparseFrame {
+            interrupt::grows(&self.path);
+        }
         Ok(frame)
     }
 

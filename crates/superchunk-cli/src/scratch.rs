@@ -20,12 +20,15 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// A path that nobody else uses; nothing is there yet.
     pub(crate) fn new() -> Outcome<Self> {
-        let folder = std::env::temp_dir().join(temporary_name("superchunk"));
-        let listed = Listed::new(folder.clone());
-        let path = folder.join("scratch");
-        let made = create_private_folder(&folder);
-        made.map_err(|error| Failure::io("make a temporary folder", &folder, error))?;
-        Ok(Self { path, _nameless: None, _folder: Some(listed) })
+        loop {
+            let folder = std::env::temp_dir().join(temporary_name("superchunk"));
+            let path = folder.join("scratch");
+            match Listed::make(folder.clone(), create_private_folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Failure::io("make a temporary folder", &folder, error)),
+                Ok(listed) => return Ok(Self { path, _nameless: None, _folder: Some(listed) }),
+            }
+        }
     }
 
     /// All of a stream, in a file that loses its name at once where the system allows that.

@@ -78,7 +78,8 @@ pub fn damage(files: &Files, rng: &mut Rng) -> (Files, String) {
     let mut words = Vec::new();
     for _ in 0..1 + rng.below(3) {
         let names: Vec<String> = damaged.keys().cloned().collect();
-        let holds_chunks = |name: &str| name.ends_with(".blp") || name.ends_with(".bin");
+        let holds_chunks =
+            |name: &str| [".blp", ".bin", ".chunk", ".b2nd"].iter().any(|end| name.ends_with(end));
         let small: Vec<String> = names.iter().filter(|name| !holds_chunks(name)).cloned().collect();
         let among = if rng.below(2) == 0 && !small.is_empty() { small } else { names };
         let Some(name) = among.get(rng.index(among.len())) else { break };

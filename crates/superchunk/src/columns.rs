@@ -22,6 +22,8 @@ use crate::wire::json::{Json, Style};
 
 /// How the names of the files of columns end.
 const SUFFIX: &str = ".b2nd";
+/// How deep groups are looked for where no list names them.
+const MAX_DEPTH: usize = 16;
 /// The extension of a lock file of C-Blosc2, after the name of its frame.
 const LOCK_EXTENSION: &str = "b2lock";
 
@@ -87,7 +89,7 @@ impl ColumnFolder {
     }
 
     /// Opens a folder for reading. Arrays that the list lacks come after those that it has, by
-    /// name; so do all of them where there is no list.
+    /// name; where there is no list, so do all of them, those in folders below included.
     ///
     /// # Errors
     ///
@@ -107,8 +109,22 @@ impl ColumnFolder {
     /// The arrays of a folder by name, whatever its list says.
     pub(crate) fn without_list(path: &Path) -> Result<Self> {
         let mut this = Self::over(Folder::open(path)?, Vec::new());
-        this.names = this.unlisted()?;
+        this.names = this.all_names()?;
         Ok(this)
+    }
+
+    /// The same folder with all arrays in it and below, if the list names some that are not there:
+    /// it may be damaged.
+    pub(crate) fn with_misnamed(mut self) -> Result<Self> {
+        if self.names.iter().all(|name| self.place(name).exists()) {
+            return Ok(self);
+        }
+        for name in self.all_names()? {
+            if !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+        Ok(self)
     }
 
     /// The same folder with these of its columns.
@@ -209,8 +225,10 @@ impl ColumnFolder {
                 Error::corrupt("it is not a list of columns").within(path.display().to_string())
             })?;
             (self.names, self.attrs) = list;
+            self.names.extend(self.unlisted()?);
+        } else {
+            self.names = self.all_names()?;
         }
-        self.names.extend(self.unlisted()?);
         Ok(self)
     }
 
@@ -224,6 +242,14 @@ impl ColumnFolder {
             // Hidden files are those of other programs, or of writers that were stopped.
             names.extend(name.filter(|name| !name.starts_with('.')).map(str::to_owned));
         }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The names of all arrays in the folder and in folders that can be groups, sorted.
+    fn all_names(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        add_names(self.path(), "", MAX_DEPTH, &mut names)?;
         names.sort();
         Ok(names)
     }
@@ -269,6 +295,22 @@ fn are_places(names: &[String]) -> bool {
     let is_inside = |name: &String| name.split('/').all(is_plain);
     let different: BTreeSet<&String> = names.iter().collect();
     different.len() == names.len() && names.iter().all(is_inside)
+}
+
+/// Adds the names of the arrays in a folder, and in those below it, after a prefix.
+fn add_names(folder: &Path, prefix: &str, depth: usize, names: &mut Vec<String>) -> Result<()> {
+    for entry in entries(folder)? {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        // Hidden files are those of other programs, or of writers that were stopped.
+        if file.starts_with('.') {
+            continue;
+        } else if let Some(name) = file.strip_suffix(SUFFIX) {
+            names.push(format!("{prefix}{name}"));
+        } else if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            add_names(&entry.path(), &format!("{prefix}{file}/"), depth - 1, names)?;
+        }
+    }
+    Ok(())
 }
 
 fn add_strays(folder: &Path, known: &BTreeSet<PathBuf>, strays: &mut Vec<PathBuf>) -> Result<()> {

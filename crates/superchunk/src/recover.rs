@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::bcolz;
 #[cfg(feature = "bloscpack")]
 use crate::bloscpack::Pack;
 use crate::columns::ColumnFolder;
@@ -81,11 +82,17 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
         },
         Format::BcolzTable => {
             recovered.completed = path.join(".b2commit").exists();
-            options.edit(path)?.close()?;
+            let table = bcolz::Table::edit_with(path, options)?;
+            for (column, array) in table.arrays() {
+                add_removed(recovered, &path.join(column), array.remove_leftovers()?);
+            }
+            table.close()?;
             folder(path, wait, recovered)
         }
         Format::BcolzArray => {
-            options.edit(path)?.close()?;
+            let array = bcolz::Array::edit_with(path, options)?;
+            add_removed(recovered, path, array.remove_leftovers()?);
+            array.close()?;
             folder(path, wait, recovered)
         }
         Format::Blsk => {
@@ -97,13 +104,21 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
             let root = ColumnFolder::edit(path, &options.limits, wait)?;
             let places = root.names().iter().map(|name| root.place(name));
             let places = places.chain([path.join(ColumnFolder::LIST)]);
-            for place in places.filter(|place| place.exists()) {
+            let places: Vec<PathBuf> = places.filter(|place| place.exists()).collect();
+            // Each is locked by itself.
+            drop(root);
+            for place in places {
                 recovered.removed.extend(self::path(place, options)?.removed);
             }
             Ok(())
         }
         _ => Ok(()),
     }
+}
+
+/// Notes the chunk files that were removed of a column.
+fn add_removed(recovered: &mut Recovered, column: &Path, names: Vec<String>) {
+    recovered.removed.extend(names.into_iter().map(|name| column.join("data").join(name)));
 }
 
 /// Removes what writers leave in the folders of bcolz and of a `blsk` tree, while other writers are

@@ -14,8 +14,8 @@ use crate::step::{Outcome, cargo, output};
 /// `loom_follow` is left out, too: loom itself tries every order of events, and the program is
 /// empty unless it is compiled for loom (`cargo xtask loom`).
 const PROGRAMS: [(&str, &[&str]); 2] = [
-    ("superchunk", &["processes", "opens", "crash", "interop", "frames"]),
-    ("superchunk-cli", &["cli", "races", "faults"]),
+    ("superchunk", &["processes", "opens", "crash", "interop", "frames", "damage", "chunks"]),
+    ("superchunk-cli", &["cli", "races", "faults", "limits"]),
 ];
 
 /// A program that cargo builds from `crates/PACKAGE/tests/NAME.rs` or `NAME/main.rs`.

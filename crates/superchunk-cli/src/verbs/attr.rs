@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use superchunk::{Json, Value};
+use superchunk::{ErrorKind, Json, Value};
 
 use crate::attributes::{self, json_of, json_or_text};
 use crate::context::Context;
@@ -96,7 +96,11 @@ fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
             write::pack::change(*pack, |json| Ok(json.set(name, value)?))
         }
         Edited::Frame(mut frame) => {
-            frame.set_value(name, value)?;
+            frame.set_value(name, value).map_err(|error| match error.kind() {
+                ErrorKind::LimitExceeded => Failure::said(Exit::Limit, error.to_string())
+                    .with_help("`superchunk attr rm` removes another one"),
+                _ => error.into(),
+            })?;
             interrupt::finally(|| frame.close())
         }
     }

@@ -21,6 +21,16 @@ fn attributes_are_set_listed_and_removed() {
 }
 
 #[test]
+fn one_attribute_too_many_says_what_helps() {
+    let shell = Shell::with_frame();
+    for number in 1..16 {
+        shell.run(&format!("attr set data.b2frame name{number} {number}")).succeeds();
+    }
+    let words = "error: `more` is one too many: a frame holds 16\n  help: `superchunk attr rm` removes another one\n";
+    shell.run("attr set data.b2frame more 7").fails(6, words);
+}
+
+#[test]
 fn metalayers_are_read() {
     let shell = Shell::new();
     shell.write("a.npy", &npy(&[2, 3]));

@@ -24,7 +24,7 @@ pub(crate) struct Container {
     pub(crate) commands: &'static [&'static str],
 }
 
-pub(crate) static CONTAINERS: [Container; 20] = [
+pub(crate) static CONTAINERS: [Container; 22] = [
     Container {
         name: "data.b2frame",
         make: "superchunk pack ../in/data.f8 -t 8 -z 4K -c lz4 -m unit=K -o {}",
@@ -40,7 +40,22 @@ pub(crate) static CONTAINERS: [Container; 20] = [
             "convert -f ../in/other.b2frame {}",
             "salvage -f ../in/other.b2frame -o {}",
             "salvage -f ../in/damaged.b2frame -o {}",
+            "tune -f ../in/other.f8 -t 8 --objective size --apply {}",
         ],
+    },
+    // What a killed command has left.
+    Container {
+        name: "left.sparse",
+        make: "superchunk pack ../in/data.f8 --sparse -t 8 -z 4K -c lz4 -o {}; \
+               cp {}/00000000.chunk {}/000000FF.chunk",
+        peer: Some(Library::Frames),
+        commands: &["recover {}"],
+    },
+    Container {
+        name: "left.bcolz",
+        make: "cp -r ../in/rows.bcolz {}; cd {}/price/data; cp __0.blp __9.blp; cp __0.blp .b2new.0",
+        peer: Some(Library::BcolzTable),
+        commands: &["recover {}"],
     },
     Container {
         name: "data.sparse",
@@ -121,6 +136,8 @@ pub(crate) static CONTAINERS: [Container; 20] = [
             "convert -f ../in/other.b2frame {}",
             "salvage -f ../in/other.blp -o {}",
             "salvage -f ../in/damaged.blp -o {}",
+            "blpk -f compress ../in/other.f8 {}",
+            "blpk append {} ../in/more.f8",
         ],
     },
     // Objects that are replaced: they fit after the old ones; the last one does, whose offset is far from

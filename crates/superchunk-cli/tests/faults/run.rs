@@ -99,8 +99,9 @@ impl<'a> Case<'a> {
         if before.is_folder == after.is_folder && before.mode != after.mode {
             return Err(failed(format!("mode {:o} becomes {:o}", before.mode, after.mode)));
         }
-        // Dead space is not content.
-        let drops_only_dead_space = line == format!("repack {}", container.name);
+        // Dead space is not content, nor is what a killed command has left.
+        let drops_only_dead_space =
+            ["repack", "recover"].iter().any(|verb| line == format!("{verb} {}", container.name));
         if before.content == after.content && !drops_only_dead_space {
             return Err(failed("nothing is changed".to_owned()));
         }
@@ -162,9 +163,8 @@ impl<'a> Case<'a> {
         let strays = self.strays(&found);
         // After an error past the commit point the next writer, or `recover`, may have to finish.
         let may_leave_strays = match outcome {
-            // Chunk files of an append may be left, which the next writer removes, too.
-            Outcome::Killed | Outcome::Interrupted => true,
-            Outcome::Failed => false,
+            Outcome::Killed => true,
+            Outcome::Interrupted | Outcome::Failed => false,
             Outcome::Succeeded => !matches!(at.1, Fault::Once(EINTR) | Fault::Short),
         };
         let tried = |stray: &&PathBuf| removal_was_tried(&folder.join(stray), ended);
@@ -205,10 +205,11 @@ impl<'a> Case<'a> {
         Ok(found)
     }
 
-    /// Lists the topmost paths that are neither in the template nor left by a successful run.
+    /// Lists the topmost paths that do not belong to the state that was found.
     fn strays(&self, found: &State) -> Vec<PathBuf> {
-        let is_stray =
-            |path: &Path| !self.before.names.contains(path) && !self.after.names.contains(path);
+        let states = [&self.before, &self.after].into_iter();
+        let known: Vec<&State> = states.filter(|state| state.content == found.content).collect();
+        let is_stray = |path: &Path| !known.iter().any(|state| state.names.contains(path));
         let has_stray_parent = |path: &Path| {
             path.ancestors().skip(1).any(|folder| found.names.contains(folder) && is_stray(folder))
         };

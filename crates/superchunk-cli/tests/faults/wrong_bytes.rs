@@ -19,7 +19,7 @@ const SPOILT: &str = "a chunk was spoilt";
 /// The exit code of an ordinary failure.
 const FAILURE: i32 = 1;
 /// Commands that change nothing but names and text, or move chunks as they are.
-const MAY_MAKE_NONE: [&str; 16] = [
+const MAY_MAKE_NONE: [&str; 17] = [
     "salvage ",
     "repack ",
     "convert ",
@@ -36,6 +36,7 @@ const MAY_MAKE_NONE: [&str; 16] = [
     "attr rm data.blp",
     "attr set names.blp",
     "attr rm names.blp",
+    "recover",
 ];
 
 #[test]
@@ -45,7 +46,10 @@ fn no_command_that_verifies_writes_a_wrong_chunk() {
     let place = folder.join("run");
     let (mut found, mut failures) = (0, Vec::new());
     let (mut commands, mut harmless) = (0, 0);
-    for (container, template, line) in make_templates(&folder) {
+    // The chunks of trials are compressed to be thrown away; `blpk` has a test of its own.
+    let is_judged = |line: &str| !["tune", "blpk"].iter().any(|verb| line.starts_with(verb));
+    let work = make_templates(&folder).into_iter().filter(|(_, _, line)| is_judged(line));
+    for (container, template, line) in work {
         let line = line.replace("{}", container.name);
         let path = place.join(container.name);
         copy_folder(&template, &place).unwrap();

@@ -139,7 +139,7 @@ fn arrays(folder: &Path) -> Vec<PathBuf> {
     }
     // The chunks of the last are just within the limit for four threads, one of them at a time.
     for (name, len, chunks) in
-        [("within.b2nd", LIMIT, 1), ("beyond.b2nd", 60 << 20, 1), ("several.b2nd", 17 << 20, 6)]
+        [("within.b2nd", LIMIT, 1), ("beyond.b2nd", 60 << 20, 1), ("several.b2nd", 17 << 20, 3)]
     {
         let path = folder.join(name);
         let items = [(chunks * len / 4) as u64];

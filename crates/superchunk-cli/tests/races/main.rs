@@ -8,6 +8,8 @@ mod arena;
 #[path = "../common/content.rs"]
 mod content;
 mod library;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod overtaken;
 mod pairs;
 #[path = "../common/program.rs"]
 mod program;

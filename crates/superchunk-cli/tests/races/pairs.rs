@@ -100,6 +100,23 @@ fn an_append_and_an_attribute_of_a_folder_of_columns_are_both_kept() {
 }
 
 #[test]
+fn an_append_to_a_folder_of_columns_keeps_an_attribute_of_a_column() {
+    both_append(&on_columns(["append {} ../in/one.csv", "attr set {}/price.b2nd note 7"]));
+}
+
+#[test]
+fn a_repack_of_a_bcolz_table_keeps_an_attribute_of_a_column() {
+    let lines = ["repack {} -c zstd", "attr set {}/price note 7"];
+    both_append(&Race::new("rows.bcolz", &["superchunk convert ../in/rows.csv {}"], lines));
+}
+
+#[test]
+fn an_append_to_a_bcolz_table_and_an_attribute_of_a_column_are_both_kept() {
+    let lines = ["append {} ../in/one.csv", "attr set {}/price note 7"];
+    both_append(&Race::new("rows.bcolz", &["superchunk convert ../in/rows.csv {}"], lines));
+}
+
+#[test]
 fn an_append_to_a_bcolz_table_survives_repack() {
     let lines = ["append {} ../in/one.csv", "repack {} -c zstd"];
     Race::new("rows.bcolz", &["superchunk convert ../in/rows.csv {}"], lines).run();

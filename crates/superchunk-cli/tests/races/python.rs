@@ -17,14 +17,14 @@ const USUAL_APPENDS: u32 = 50;
 /// Every append is one chunk of equal numbers.
 const CHUNK_ITEMS: usize = 100;
 /// Added to the numbers of the peer, to distinguish the two sides.
-const PEER: u32 = 1 << 31;
+pub(crate) const PEER: u32 = 1 << 31;
 
-fn chunk(number: u32) -> Vec<u8> {
+pub(crate) fn chunk(number: u32) -> Vec<u8> {
     number.to_le_bytes().repeat(CHUNK_ITEMS)
 }
 
 /// Makes a frame with one chunk, number 0, and its lock file.
-fn make_shared(folder: &Path, options: &str) {
+pub(crate) fn make_shared(folder: &Path, options: &str) {
     fs::write(folder.join("start"), []).unwrap();
     fs::write(folder.join("0"), chunk(0)).unwrap();
     shell(folder, &format!("superchunk pack start --dtype '<u4' -z 400 {options} -o shared"));
@@ -34,7 +34,7 @@ fn make_shared(folder: &Path, options: &str) {
 /// Fails unless these are whole chunks and those of each side are complete and in order; returns
 /// the number of chunks of each side.
 #[track_caller]
-fn check_order(bytes: &[u8]) -> (u32, u32) {
+pub(crate) fn check_order(bytes: &[u8]) -> (u32, u32) {
     let (mut ours, mut theirs) = (0, 0);
     for found in bytes.chunks(CHUNK_ITEMS * 4) {
         let is_ours = found == chunk(ours);
@@ -116,6 +116,16 @@ fn all_appends_of_both_libraries_are_in_a_sparse_frame() {
     append_in_turns("--sparse", "shared/.b2lock");
 }
 
+/// The commands that put a new frame in the place of one.
+pub(crate) const OTHERS: [&str; 6] = [
+    "repack {}",
+    "repack {} -c zstd",
+    "pack -f zero --dtype <u4 -z 400 -o {}",
+    "pack -f zero --sparse --dtype <u4 -z 400 -o {}",
+    "convert -f other {}",
+    "salvage -f other -o {}",
+];
+
 #[test]
 fn a_lock_that_python_holds_keeps_every_writer_out() {
     for options in ["", "--sparse"] {
@@ -123,15 +133,15 @@ fn a_lock_that_python_holds_keeps_every_writer_out() {
         let folder = scratch.folder();
         make_shared(folder, options);
         fs::write(folder.join("next"), chunk(1)).unwrap();
+        fs::write(folder.join("zero"), chunk(0)).unwrap();
+        shell(folder, "superchunk pack zero --dtype '<u4' -z 400 -o other");
         let mut peer = FramePeer::spawn(PeerKind::Blosc2);
         let held = peer.hold_lock(&folder.join("shared")).unwrap();
         assert!(peer.holds_lock(&held, Duration::from_secs(600)).unwrap());
-        for line in [
-            "append shared next",
-            "attr set shared note 7",
-            "repack shared",
-            "repack shared -c zstd",
-        ] {
+        let others = OTHERS.map(|line| line.replace("{}", "shared"));
+        let lines =
+            ["append shared next", "attr set shared note 7", "tune -f other --apply shared"];
+        for line in lines.into_iter().chain(others.iter().map(String::as_str)) {
             let output = command(folder, &format!("--wait 0 {line}")).output().unwrap();
             assert_eq!(output.status.code(), Some(7), "{line}: {}", words(&output));
         }

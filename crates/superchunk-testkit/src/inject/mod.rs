@@ -119,13 +119,44 @@ pub struct Ended {
 /// When the program cannot be started, or the system does not permit tracing it. No process of the
 /// command is left running.
 pub fn run(command: &mut Command, root: &Path, fault: Option<(usize, Fault)>) -> io::Result<Ended> {
+    traced(command, root, fault, |_| {})
+}
+
+/// Runs a command to its end, without a fault, and calls `act` while the command stands still
+/// before the write-type call with the given number.
+///
+/// `act` must not wait for the command, for example for a lock that it holds.
+///
+/// # Errors
+///
+/// As those of [`run`].
+pub fn run_beside(
+    command: &mut Command,
+    root: &Path,
+    number: usize,
+    act: impl FnOnce() + Send,
+) -> io::Result<Ended> {
+    let mut act = Some(act);
+    traced(command, root, None, move |reached| {
+        if let Some(act) = act.take_if(|_| reached == number) {
+            act();
+        }
+    })
+}
+
+fn traced(
+    command: &mut Command,
+    root: &Path,
+    fault: Option<(usize, Fault)>,
+    mut before: impl FnMut(usize) + Send,
+) -> io::Result<Ended> {
     let root = entered::resolve_folder(&std::path::absolute(root)?);
     // A tracer is a thread, not a process, and may wait for its own children only: the tests that
     // run in parallel have children too. Hence a new thread, whose only child is the command.
     thread::scope(|scope| {
         thread::Builder::new()
             .name("tracer".to_owned())
-            .spawn_scoped(scope, || tracer::run(command, &root, fault))?
+            .spawn_scoped(scope, || tracer::run(command, &root, fault, &mut before))?
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("the tracing thread panicked")))
     })

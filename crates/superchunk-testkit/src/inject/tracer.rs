@@ -17,16 +17,18 @@ use super::plan::{Action, Plan};
 use super::ptrace::{self, Change, NextStop};
 use super::{Ended, Fault, filter};
 
-/// Runs a command and returns how it ended. The calling thread must have no other children.
+/// Runs a command and returns how it ended; `before` is called with the number of every counted
+/// call before it happens. The calling thread must have no other children.
 pub(super) fn run(
     command: &mut Command,
     root: &Path,
     fault: Option<(usize, Fault)>,
+    before: &mut dyn FnMut(usize),
 ) -> io::Result<Ended> {
     let mut child = spawn(command)?;
     let main = pid_t::try_from(child.id()).map_err(io::Error::other)?;
     thread::scope(|scope| {
-        let mut tracer = Tracer::new(main, root, Plan::new(fault));
+        let mut tracer = Tracer::new(main, root, Plan::new(fault), before);
         let stdout = drain(scope, child.stdout.take())?;
         let stderr = drain(scope, child.stderr.take())?;
         let status = tracer.follow()?;
@@ -114,6 +116,7 @@ struct Tracer<'a> {
     main: pid_t,
     root: &'a Path,
     plan: Plan,
+    before: &'a mut dyn FnMut(usize),
     tracees: HashMap<pid_t, Tracee>,
     /// Whether a thread is in its last call, after which all are killed. No thread may start
     /// another write-type call.
@@ -122,9 +125,9 @@ struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    fn new(main: pid_t, root: &'a Path, plan: Plan) -> Self {
+    fn new(main: pid_t, root: &'a Path, plan: Plan, before: &'a mut dyn FnMut(usize)) -> Self {
         let tracees = HashMap::from([(main, Tracee { is_started: true, at_exit: None })]);
-        Self { main, root, plan, tracees, is_in_last_call: false, is_killed: false }
+        Self { main, root, plan, before, tracees, is_in_last_call: false, is_killed: false }
     }
 
     /// Follows the program until its main process ends.
@@ -221,6 +224,7 @@ impl<'a> Tracer<'a> {
         if self.is_in_last_call {
             return Ok(());
         }
+        (self.before)(self.plan.calls.len());
         let at_exit = match self.plan.decide(&call) {
             Action::Proceed => None,
             Action::Fail(errno) => {

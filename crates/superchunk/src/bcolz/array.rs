@@ -10,6 +10,8 @@ use super::load::folder;
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
 use super::options::ArrayOptions;
+#[cfg(any(unix, windows))]
+use crate::carray::remove_beyond;
 use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
 use crate::detect::{self, Format, explained};
 use crate::dtype::{DKind, DType};
@@ -71,7 +73,7 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        again_if_changed(|| {
+        again_if_changed(options.wait, || {
             let dir = folder(path, options, false, Format::BcolzArray)?;
             Self::opened(dir, told(path), options, Access::Read)
         })
@@ -195,6 +197,16 @@ impl Array {
         match &self.body {
             Body::Rows(rows) => rows.item_count(),
             Body::Objects(rows, _) => *rows,
+        }
+    }
+
+    /// Removes the chunk files that a killed writer has left. Returns their names.
+    #[cfg(any(unix, windows))]
+    pub(crate) fn remove_leftovers(&self) -> Result<Vec<String>> {
+        match &self.body {
+            Body::Rows(rows) => remove_beyond(self.home.data()?, rows.chunk_count() as u64),
+            // Nothing is ever appended to them.
+            Body::Objects(..) => Ok(Vec::new()),
         }
     }
 

@@ -65,7 +65,7 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        again_if_changed(|| {
+        again_if_changed(options.wait, || {
             let dir = folder(path, options, false, Format::BcolzTable)?;
             Self::opened(dir, told(path), options, &Access::Read)
         })

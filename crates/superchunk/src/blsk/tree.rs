@@ -100,7 +100,7 @@ impl Tree {
         options: &OpenOptions,
         mode: Mode,
     ) -> Result<Self> {
-        again_if_changed(|| Self::open_once(dir.clone(), name.clone(), options, mode))
+        again_if_changed(options.wait, || Self::open_once(dir.clone(), name.clone(), options, mode))
     }
 
     fn open_once(
@@ -128,7 +128,7 @@ impl Tree {
     #[cfg(any(unix, windows))]
     pub(super) fn at(path: &Path, options: &OpenOptions, mode: Mode) -> Result<Self> {
         let name = path.display().to_string();
-        again_if_changed(|| {
+        again_if_changed(options.wait, || {
             let folder = match mode {
                 Mode::Read => Folder::open(path),
                 Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default()),

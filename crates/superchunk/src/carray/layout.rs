@@ -282,6 +282,7 @@ impl Carray {
             old_rows: self.geometry.rows,
             keeps_length: self.shard.is_some(),
             sizes: Sizes { rows, row_shape, nbytes, cbytes },
+            beyond,
             shorter,
             doomed,
             often,

@@ -14,6 +14,8 @@
 //! and later write. The format is described in `docs/formats/bcolz.md`.
 
 mod attrs;
+#[cfg(any(unix, windows))]
+mod beyond;
 mod chunk_file;
 mod default_value;
 mod geometry;
@@ -29,6 +31,8 @@ mod storage;
 mod watch;
 
 pub(crate) use attrs::Attrs;
+#[cfg(any(unix, windows))]
+pub(crate) use beyond::remove_beyond;
 pub(crate) use chunk_file::{HEADER_LEN, check_header, chunk_name};
 pub(crate) use default_value::{default_bytes, zero_default};
 pub(crate) use geometry::{Geometry, automatic_chunk_len, row_size, typesize};

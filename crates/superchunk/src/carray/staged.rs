@@ -27,6 +27,8 @@ pub(crate) struct Staged {
     pub(crate) sizes: Sizes,
     /// Whether the length must be left to others.
     pub(super) keeps_length: bool,
+    /// The files of chunks that the old length does not need.
+    pub(super) beyond: Vec<String>,
     /// Chunks with fewer rows than the old length needs: temporary names and numbers.
     pub(super) shorter: Vec<(String, u64)>,
     /// Chunks that the new length does not need.
@@ -76,10 +78,14 @@ impl Staged {
         Ok(())
     }
 
-    /// Gives up what was prepared.
+    /// Gives up what was prepared, and removes the chunks that only the new length needs.
     pub(crate) fn cancel(&self, home: &Home) {
         if let Some(prepared) = &self.prepared {
             home.forget_sizes(prepared);
+        }
+        let waiting = self.shorter.iter().map(|(temporary, _)| temporary);
+        for name in self.beyond.iter().chain(waiting) {
+            let _ = home.data().and_then(|data| data.remove(name));
         }
     }
 

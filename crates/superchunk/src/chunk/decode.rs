@@ -165,6 +165,32 @@ impl Decoder {
         Ok(out)
     }
 
+    /// Makes sure that a chunk can be decompressed, with little memory: a piece of it at a time.
+    pub(crate) fn check(&mut self, chunk: &[u8]) -> Result<()> {
+        /// How much is decoded at a time, unless a block is longer.
+        const PIECE: usize = 16 << 20;
+        let header = Header::parse(chunk)?;
+        self.limits.check_decoded(header.nbytes)?;
+        let chunk = header.whole_chunk(chunk)?;
+        let blocks = (PIECE / header.blocksize.max(1)).max(1);
+        let piece = match header.content {
+            Content::VariableBlocks => header.nbytes,
+            _ => header.blocksize.saturating_mul(blocks).clamp(1, header.nbytes.max(1)),
+        };
+        let mut out = Vec::new();
+        out.try_reserve_exact(piece)
+            .map_err(|_| Error::limit(format!("there is no memory for {piece} bytes")))?;
+        out.resize(piece, 0);
+        if header.content == Content::VariableBlocks {
+            return self.decompress_parsed(&header, chunk, &mut out, None);
+        }
+        (0..header.nbytes).step_by(piece).try_for_each(|start| {
+            let range = start..header.nbytes.min(start + piece);
+            let out = out.must_get_mut(..range.len())?;
+            self.decode_range(&header, chunk, range, out)
+        })
+    }
+
     /// Decompresses a chunk into the start of `dst` and returns its length.
     pub fn decompress_into(&mut self, chunk: &[u8], dst: &mut [u8]) -> Result<usize> {
         let header = Header::parse(chunk)?;

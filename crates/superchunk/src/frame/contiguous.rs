@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::dialect::Dialect;
 use super::header::Header;
 use super::home::{self, Setup};
-use super::lock::{Lock, changed, overtaken};
+use super::lock::{Lock, changed};
 use super::opener::Frame;
 use super::plan::{self, Plan};
 use super::space::Space;
@@ -158,10 +158,8 @@ impl Contiguous {
     /// written to the frame meanwhile.
     fn check_not_overtaken(&mut self) -> Result<()> {
         let committed = self.writer.as_ref().is_some_and(|writer| writer.committed);
-        if self.lock.exclusive()? && committed && !self.version.is_in(self.store.as_ref())? {
-            return Err(overtaken());
-        }
-        Ok(())
+        let (version, store) = (&self.version, &self.store);
+        self.lock.check_not_overtaken(|| Ok(!committed || version.is_in(store.as_ref())?))
     }
 
     /// Whether the file may be tidied up: it is as this writer knows it, and stays so until the lock
@@ -250,12 +248,11 @@ impl Contiguous {
             ));
         };
         self.writer()?;
-        let mut lost = false;
-        let replaced = home.replace(|file| {
-            let plan = self.write_compact(contents, file)?;
-            self.setup.sync(file).inspect_err(|_| lost = true)?;
-            Ok(plan)
-        });
+        let draft = home.draft()?;
+        let plan = self.write_compact(contents, draft.file())?;
+        let synced = self.setup.sync(draft.file());
+        let lost = synced.is_err();
+        let replaced = synced.and_then(|()| draft.publish(|| self.check_not_overtaken()));
         let named = match &replaced {
             Ok(_) => last_sync(self.setup.sync_names(home.dir.as_ref())),
             Err(_) => Ok(()),
@@ -263,7 +260,7 @@ impl Contiguous {
         let is_of_frame = self.lock.is_of_frame();
         let writer = self.writer()?;
         writer.poisoned = lost || named.is_err();
-        let (file, plan) = replaced?;
+        let file = replaced?;
         if !is_of_frame {
             file.unlock();
         }

@@ -131,6 +131,23 @@ impl Lock {
         self.exclusive_within(self.wait)
     }
 
+    /// Takes a lock file that has appeared since the change began, and makes sure that nobody has
+    /// written to the frame meanwhile: `is_unchanged` looks at it.
+    pub(super) fn check_not_overtaken(
+        &mut self,
+        is_unchanged: impl FnOnce() -> Result<bool>,
+    ) -> Result<()> {
+        if !self.exclusive()? {
+            return Ok(());
+        }
+        let checked = match is_unchanged() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(overtaken()),
+            Err(error) => Err(error),
+        };
+        self.unless_failed(checked)
+    }
+
     /// Keeps everyone out until [`Lock::release`], if there is nobody to wait for and nobody has been
     /// here since the last look; returns whether it does.
     pub(super) fn exclusive_if_unchanged(&mut self) -> bool {
@@ -204,7 +221,7 @@ pub(super) fn changed() -> Error {
 }
 
 /// What a writer says whose changes lie over those of somebody who did not wait for it.
-pub(super) fn overtaken() -> Error {
+fn overtaken() -> Error {
     Error::new(
         ErrorKind::Changed,
         "another program has written to the frame without waiting for this writer: nothing was \

@@ -131,6 +131,11 @@ pub(crate) fn is_entry_len(item_size: usize) -> bool {
     index::ENTRY_LENS.contains(&item_size)
 }
 
+/// Whether the bytes behind a chunk of `len` bytes state a checksum.
+pub(crate) fn states_hash(len: usize, behind: &[u8]) -> bool {
+    stated_hash(len, behind).is_some()
+}
+
 /// Whether a chunk has the checksum that the bytes behind it state; `None` if they state none. With
 /// it comes how long the checksum is.
 pub(crate) fn check_suffix(chunk: &[u8], behind: &[u8]) -> Option<(bool, usize)> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::dialect::Dialect;
 use super::header::Header;
 use super::home::{self, Setup};
-use super::lock::{Lock, changed, overtaken};
+use super::lock::{Lock, changed};
 use super::opener::Frame;
 use super::version::{Version, read_frame};
 use super::{Kind, LAYERS, index, plan, seal};
@@ -174,10 +174,16 @@ impl Sparse {
         }
         let index = index::to_bytes(&contents.entries, contents.check)?;
         let (head, tail) = plan::finish(&mut header, &layers, index, sealed)?;
-        self.home.replace(|file| {
-            file.write_at(0, &head)?;
-            file.write_at(head.len() as u64, &tail)?;
-            self.setup.sync(file)
+        let draft = self.home.draft()?;
+        draft.file().write_at(0, &head)?;
+        draft.file().write_at(head.len() as u64, &tail)?;
+        self.setup.sync(draft.file())?;
+        // The first commit replaces nothing.
+        let is_first = self.version == Version::default();
+        let old = if is_first { None } else { Some(self.home.open()?) };
+        let (lock, version) = (&mut self.lock, &self.version);
+        draft.publish(|| {
+            lock.check_not_overtaken(|| old.as_deref().map_or(Ok(true), |old| version.is_in(old)))
         })?;
         self.version = Version::new(head, &tail, header.frame_len);
         self.header = header;
@@ -186,9 +192,8 @@ impl Sparse {
 
     /// Makes the chunks on the disk those of the frame.
     fn commit_index(&mut self, contents: &mut Contents) -> Result<()> {
-        if self.lock.exclusive()? && !self.version.is_in(self.home.open()?.as_ref())? {
-            return Err(overtaken());
-        }
+        let (version, home) = (&self.version, &self.home);
+        self.lock.check_not_overtaken(|| version.is_in(home.open()?.as_ref()))?;
         self.renumber(contents)?;
         let (setup, dir) = (self.setup.clone(), self.home.dir.clone());
         let writer = self.writer()?;

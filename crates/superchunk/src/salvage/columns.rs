@@ -17,13 +17,14 @@ use crate::wire::json::Json;
 /// Recovers what can be recovered of the folder of columns at `from` into a new one at `to`.
 ///
 /// A column is lost if nothing of its frame can be read, or its shape is lost. Columns become as
-/// long as the shortest of them. Without the list they come by name.
+/// long as the shortest of them. Without the list they come by name, and where it names arrays that are
+/// not there, those that it does not name come last.
 pub fn columns(from: &Path, to: &Path, options: impl Into<Options>) -> Result<Report> {
     let options = options.into();
     let limits = &options.limits;
     let mut report = Report::new("folder of columns", Order::Index);
     let old = match unless_limit(ColumnFolder::open(from, limits))? {
-        Ok(old) => old,
+        Ok(old) => old.with_misnamed()?,
         Err(error) => {
             report.lose(Source::File(ColumnFolder::LIST.to_owned()), error.to_string());
             ColumnFolder::without_list(from)?

@@ -211,7 +211,7 @@ fn size_of(found: &Found) -> Option<Size> {
 impl Fetch for Input<'_> {
     fn fetch(&mut self, source: &Source) -> Result<&[u8]> {
         match source {
-            Source::Bytes(range) => Ok(self.range(range)),
+            Source::Bytes(range) => self.whole(range),
             _ => Err(Error::corrupt("it is in no place of the file")),
         }
     }

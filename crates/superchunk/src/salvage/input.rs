@@ -19,12 +19,15 @@ pub(super) struct Input<'a> {
     /// Where the window is in the file.
     start: u64,
     unreadable: Vec<(Range<u64>, Error)>,
+    /// How many bytes there was no memory for.
+    too_many: Option<usize>,
 }
 
 impl<'a> Input<'a> {
     pub(super) fn new(store: &'a dyn ReadAt) -> Result<Self> {
         let len = store.len()?;
-        Ok(Self { store, len, window: Vec::new(), start: 0, unreadable: Vec::new() })
+        let (window, unreadable) = (Vec::new(), Vec::new());
+        Ok(Self { store, len, window, start: 0, unreadable, too_many: None })
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -44,6 +47,50 @@ impl<'a> Input<'a> {
     /// A range; what lies behind the end of the file is missing.
     pub(super) fn range(&mut self, range: &Range<u64>) -> &[u8] {
         self.get(range.start, usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
+    }
+
+    /// All bytes of a range; an error if the file does not have them, or the disk does not give
+    /// them.
+    pub(super) fn whole(&mut self, range: &Range<u64>) -> Result<&[u8]> {
+        let found = self.range(range).len() as u64;
+        self.check_read(range)?;
+        if found < range.end - range.start {
+            return Err(Error::truncated("the file ends before it"));
+        }
+        Ok(self.range(range))
+    }
+
+    /// Makes sure that the disk gives all bytes of a range, without taking memory for it.
+    pub(super) fn check_readable(&mut self, range: &Range<u64>) -> Result<()> {
+        let mut at = range.start;
+        while at < range.end {
+            at = self.skip_hole(at, 1);
+            let found = self.ahead(at, 1).len() as u64;
+            if found == 0 {
+                break;
+            }
+            at += found;
+        }
+        self.check_read(range)
+    }
+
+    /// Makes sure that what was read of a range is what the file holds.
+    fn check_read(&self, range: &Range<u64>) -> Result<()> {
+        if let Some(bytes) = self.too_many {
+            return Err(Error::limit(format!("there is no memory for {bytes} bytes")));
+        }
+        let overlaps = |lost: &Range<u64>| lost.start < range.end && range.start < lost.end;
+        let lost = self.unreadable.iter().find(|(lost, _)| overlaps(lost));
+        lost.map_or(Ok(()), |(lost, error)| {
+            let words = format!("bytes {} to {} cannot be read: {error}", lost.start, lost.end);
+            Err(Error::corrupt(words))
+        })
+    }
+
+    /// A few bytes, without moving the window; `None` if they cannot be read, or are not there.
+    pub(super) fn peek<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.store.read_exact_at(at, &mut bytes).ok().map(|()| bytes)
     }
 
     /// All bytes from `at` on that are in memory, `least` at least; fewer at the end of the file.
@@ -122,11 +169,17 @@ impl<'a> Input<'a> {
 
     /// Moves the window to `at`. It holds more than is asked for: places close by are asked for next.
     fn fill(&mut self, at: u64, least: usize) {
-        let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
-        self.start = at;
+        // What the disk does not give is given up by sectors.
+        self.start = at - at % SECTOR as u64;
+        let left = usize::try_from(self.len.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.window.clear();
-        self.window.resize(least.saturating_add(WINDOW).min(left), 0);
-        match self.store.read_at(at, &mut self.window) {
+        let len = least.saturating_add(WINDOW).min(left);
+        if self.window.try_reserve_exact(len).is_err() {
+            self.too_many = Some(len);
+            return;
+        }
+        self.window.resize(len, 0);
+        match self.store.read_at(self.start, &mut self.window) {
             // The file has become shorter.
             Ok(found) => self.window.truncate(found),
             Err(error) if error.kind() == ErrorKind::Interrupted => self.window.clear(),
@@ -245,6 +298,16 @@ mod tests {
     }
 
     #[test]
+    fn more_than_there_is_memory_for_is_no_damage() {
+        let disk = Holes(0);
+        let mut input = Input { len: u64::MAX >> 1, ..Input::new(&disk).unwrap() };
+        let kind = |result: Result<&[u8]>| result.map(<[u8]>::len).map_err(|error| error.kind());
+        assert_eq!(kind(input.whole(&(0..4))), Ok(4));
+        let all = 0..u64::MAX >> 2;
+        assert_eq!(kind(input.whole(&all)), Err(ErrorKind::LimitExceeded));
+    }
+
+    #[test]
     fn holes_are_not_read() {
         for place in [0, 4094, 3 << 30, (7 << 30) + 4093, (1 << 40) - 4] {
             let disk = Holes(place);
@@ -266,6 +329,10 @@ mod tests {
             assert_eq!(input.get(8192, 12_288), [0; 12_288]);
             assert_eq!(input.get(20_480, 10), &disk.bytes[20_480..20_490]);
             assert!(input.get(3 << 20, 10) == &disk.bytes[3 << 20..(3 << 20) + 10]);
+            for (range, is_given) in [(0..8192, true), (20_480..9 << 20, true), (0..8193, false)] {
+                assert_eq!(input.check_readable(&range).is_ok(), is_given, "{range:?}");
+            }
+            assert!(input.whole(&(20_479..20_481)).is_err());
         }
         let ranges: Vec<_> = input.unreadable().iter().map(|(range, _)| range.clone()).collect();
         assert!(matches!(ranges.as_slice(), [Range { start: 8192, end: 20_480 }]), "{ranges:?}");

@@ -135,7 +135,10 @@ impl Plan {
                             report.pieces.push(Piece { chunk, source, len, certainty });
                         }
                         Err(error) if is_of_output(&error) => return Err(error),
-                        Err(error) => self.hole(&mut frame, source, error.to_string(), report)?,
+                        Err(error) => {
+                            let reason = error.message().to_owned();
+                            self.hole(&mut frame, source, reason, report)?;
+                        }
                     }
                 }
                 Part::Run(run) => self.run(&mut frame, run, report)?,
@@ -308,9 +311,12 @@ pub(super) fn label(frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
-    let lines: Vec<Value> = lines.into_iter().map(Value::from).collect();
-    let set = frame.set_value(ATTRIBUTE, &Value::from(lines));
-    // Sixteen values of the user leave no room for another.
+    let lines = Value::from(lines.into_iter().map(Value::from).collect::<Vec<Value>>());
+    let set = match frame.set_value(ATTRIBUTE, &lines) {
+        // Sixteen values of the user leave no room for another.
+        Err(error) if !is_of_output(&error) => frame.set_metalayer(ATTRIBUTE, &lines.encode()?),
+        set => set,
+    };
     keep_or_tell(set, "the list of what is lost", report)
 }
 
@@ -347,7 +353,8 @@ fn keep_or_tell(set: Result<()>, name: &str, report: &mut Report) -> Result<()> 
     match set {
         Err(error) if is_of_output(&error) => Err(error),
         Err(error) => {
-            report.lose(Source::Nowhere, format!("{name}: {error}"));
+            // Without the name of the result, which is a temporary one.
+            report.lose(Source::Nowhere, format!("{name}: {}", error.message()));
             Ok(())
         }
         Ok(()) => Ok(()),

@@ -117,7 +117,7 @@ impl<'a> Judge<'a> {
             return Err(Error::truncated(format!("of {len} bytes only {rest} are here")));
         }
         self.limits.check_decoded(len)?;
-        let suffix = match self.check_suffix(at, len) {
+        let suffix = match self.check_suffix(at, len)? {
             Some((true, suffix)) => suffix,
             Some((false, _)) => {
                 return Err(Error::corrupt("it does not have the checksum it was written with"));
@@ -188,15 +188,17 @@ impl<'a> Judge<'a> {
     /// How sure the chunk at `at` is, which has no checksum.
     pub(super) fn certainty_of(&mut self, header: &Header, at: u64) -> Result<Certainty> {
         self.limits.check_decoded(header.compressed_len())?;
+        let range = at..at.saturating_add(header.compressed_len() as u64);
         let blocks = matches!(header.content(), Content::Blocks | Content::VariableBlocks);
         if !blocks {
-            return Ok(Certainty::Assumed);
+            return self.input.check_readable(&range).map(|()| Certainty::Assumed);
         }
         self.limits.check_decoded(header.len())?;
+        check_block(header)?;
         self.check_budget()?;
-        let chunk = self.input.get(at, header.compressed_len());
-        match self.decoder.decompress(chunk) {
-            Ok(_) => Ok(Certainty::Decoded),
+        let chunk = self.input.whole(&range)?;
+        match self.decoder.check(chunk) {
+            Ok(()) => Ok(Certainty::Decoded),
             Err(error) => {
                 self.spend(header.len());
                 Err(error)
@@ -261,15 +263,20 @@ impl<'a> Judge<'a> {
     fn damaged_end(&mut self, header: &Header, at: u64) -> Option<u64> {
         let len = header.compressed_len();
         self.limits.check_decoded(len).ok()?;
-        let (_, suffix) = self.check_suffix(at, len)?;
+        let (_, suffix) = self.check_suffix(at, len).ok()??;
         Some(at + (len + suffix) as u64)
     }
 
     /// Whether the chunk of `len` bytes at `at` has the checksum that the bytes behind it state, and
     /// how long that is; `None` if they state none.
-    fn check_suffix(&mut self, at: u64, len: usize) -> Option<(bool, usize)> {
-        let (chunk, behind) = self.input.get(at, len + SUFFIX).split_at_checked(len)?;
-        remains::check_suffix(chunk, behind)
+    fn check_suffix(&mut self, at: u64, len: usize) -> Result<Option<(bool, usize)>> {
+        let end = at + len as u64;
+        let Some(behind) = self.input.peek::<SUFFIX>(end) else { return Ok(None) };
+        if !remains::states_hash(len, &behind) {
+            return Ok(None);
+        }
+        let chunk = self.input.whole(&(at..end))?;
+        Ok(remains::check_suffix(chunk, &behind))
     }
 }
 
@@ -286,6 +293,22 @@ impl Scan {
         let chunks = self.chunks.len() * size_of::<Found>();
         let ranges = (self.damaged.len() + self.unknown.len()) * BYTES_PER_LOSS;
         limits.check_metadata("list of what was found", (chunks + ranges) as u64)
+    }
+}
+
+/// Refuses a chunk that is much too short for the blocks it speaks of: each is decoded as a whole.
+fn check_block(header: &Header) -> Result<()> {
+    /// The length up to which a block may come from any chunk.
+    const SMALL_BLOCK: usize = 64 << 20;
+    /// The most bytes of a longer block for each byte of its chunk.
+    const MOST_EXPANSION: usize = 10_000;
+    let most = header.compressed_len().saturating_mul(MOST_EXPANSION).max(SMALL_BLOCK);
+    match header.block_size().filter(|size| *size > most) {
+        None => Ok(()),
+        Some(size) => Err(Error::corrupt(format!(
+            "its blocks of {size} bytes are out of proportion to its {} bytes",
+            header.compressed_len()
+        ))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Options;
 use super::input::Input;
-use super::rebuild::{Create, Fetch, Part, Plan, check_count, label};
+use super::rebuild::{Create, Fetch, Part, Plan, Size, check_count, label};
 use super::report::{Certainty, Order, Report, Source};
 use super::scan::Judge;
 use super::trailers::trailers;
@@ -53,24 +53,23 @@ fn find(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChun
     let mut report = Report::new("sparse frame", order);
     report.sealed = sealed > Sealed::Nothing;
     let on_disk: Vec<u64> = numbers(dir)?;
-    let entries = listed.unwrap_or_else(|| on_disk.iter().map(|id| Entry::stored(*id)).collect());
-    check_count(entries.len(), limits)?;
+    let all = || on_disk.iter().map(|id| Entry::stored(*id)).collect::<Vec<_>>();
+    let mut entries = listed.unwrap_or_else(all);
     let shape = head.as_ref().and_then(|head| head.contents.block_shape());
     let is_shape_sealed = sealed == Sealed::Everything;
     let folder = ChunkFolder { dir, limits, shape, is_shape_sealed };
+    let (mut parts, mut sizes) = folder.parts(&entries, &hashes, report.order)?;
+    let has_runs = |parts: &[Part]| parts.iter().any(|part| matches!(part, Part::Run(_)));
+    if sizes.is_empty() && !has_runs(&parts) && !report.sealed && !on_disk.is_empty() {
+        // The index leads nowhere.
+        (entries, report.order) = (all(), Order::Storage);
+        (parts, sizes) = folder.parts(&entries, &hashes, report.order)?;
+    }
+    let order = report.order;
     let live: HashSet<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
     report.superseded = on_disk.iter().filter(|id| !live.contains(id)).count();
-    let (mut parts, mut sizes) = (Vec::new(), Vec::new());
-    for (number, entry) in entries.iter().enumerate() {
-        let (part, file) = match entry.slot(number) {
-            Ok(Slot::Run(run)) => (Part::Run(run), None),
-            Err(error) => (Part::Hole { source: Source::Index, reason: error.to_string() }, None),
-            Ok(Slot::Stored(id)) => folder.part_of(id, hashes.get(&id).copied(), order)?,
-        };
-        parts.push(part);
-        sizes.extend(file.map(|file| (file.item_size, file.len)));
-    }
-    if sizes.is_empty() && (head.is_none() || order == Order::Storage) {
+    let is_empty = head.is_some() && order == Order::Index && live.is_empty();
+    if sizes.is_empty() && !has_runs(&parts) && !is_empty {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let mut plan = Plan::new(head.as_ref().map(|head| &head.contents), &sizes, &mut report);
@@ -98,6 +97,29 @@ struct ChunkFolder<'a> {
 }
 
 impl ChunkFolder<'_> {
+    /// What entries lead to, and the item size and length of each chunk that is there.
+    fn parts(
+        &self,
+        entries: &[Entry],
+        hashes: &BTreeMap<u64, u64>,
+        order: Order,
+    ) -> Result<(Vec<Part>, Vec<Size>)> {
+        check_count(entries.len(), self.limits)?;
+        let (mut parts, mut sizes) = (Vec::new(), Vec::new());
+        for (number, entry) in entries.iter().enumerate() {
+            let (part, file) = match entry.slot(number) {
+                Ok(Slot::Run(run)) => (Part::Run(run), None),
+                Err(error) => {
+                    (Part::Hole { source: Source::Index, reason: error.to_string() }, None)
+                }
+                Ok(Slot::Stored(id)) => self.part_of(id, hashes.get(&id).copied(), order)?,
+            };
+            parts.push(part);
+            sizes.extend(file.map(|file| (file.item_size, file.len)));
+        }
+        Ok((parts, sizes))
+    }
+
     /// What a chunk file holds.
     fn part_of(&self, id: u64, hash: Option<u64>, order: Order) -> Result<(Part, Option<File>)> {
         let source = Source::File(chunk_name(id));
@@ -127,7 +149,7 @@ impl ChunkFolder<'_> {
         if let Some((kind, words)) = found.refusal {
             return Err(Error::new(kind, words));
         }
-        let chunk = judge.input.range(&(0..found.len as u64));
+        let chunk = judge.input.whole(&(0..found.len as u64))?;
         let certainty = match hash.map(|hash| remains::has_hash(chunk, hash)) {
             Some(true) => {
                 let header = Header::parse(chunk)?;

@@ -163,7 +163,7 @@ impl OpenOptions {
     fn open_path(&self, path: &Path) -> Result<SuperChunk> {
         if path.is_dir() {
             let open = |folder| self.open_sparse(Arc::new(folder), path);
-            return again_if_changed(|| open(sparse_folder(path)?));
+            return again_if_changed(self.wait, || open(sparse_folder(path)?));
         }
         let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
         if self.offset > 0 {
@@ -182,7 +182,7 @@ impl OpenOptions {
             let folder = if takes_turns { folder } else { Folder::claim(path, wait)? };
             return self.edit_sparse(Arc::new(folder), path);
         }
-        let (dir, name) = Folder::parent_of(path)?;
+        let (dir, name) = Folder::claim_parent_of(path, wait)?;
         let home = Home { dir: Arc::new(dir), name };
         let file = if takes_turns { home.edit()? } else { home.claim(wait)? };
         if self.offset > 0 {

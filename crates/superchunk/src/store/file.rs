@@ -23,7 +23,7 @@ pub(super) use open::{flags_of, windows};
 use positioned::next_stored;
 pub(super) use positioned::{read_up_to, write_all};
 
-use super::identity::Identity;
+use super::identity::{Identity, Stamp};
 use super::lock::{LockKind, LockState};
 use super::{ReadAt, WriteAt};
 use crate::error::{Error, Result};
@@ -72,6 +72,12 @@ impl FileWriter {
         let file = writing().create_new(true).open(path);
         let file = file.map_err(|error| why_not_opened(path, Links::Refuse, "create", error))?;
         Ok(Self::over(file, path.to_owned()))
+    }
+
+    /// What changes with the content of the file.
+    pub(super) fn stamp(&self) -> Result<Stamp> {
+        let stamp = Stamp::of_file(&self.opened.file);
+        stamp.map_err(|error| self.opened.failed("cannot look at it", error))
     }
 
     /// Writes to a file that is open already; `path` is how errors name it.

@@ -20,6 +20,7 @@ use unix::Directory;
 #[cfg(windows)]
 use windows::Directory;
 
+use super::around::lock_tables;
 use super::file::{FileReader, FileWriter, Links, check_opened, check_regular, named};
 use super::identity::Identity;
 use super::lock::{LockKind, LockState};
@@ -42,6 +43,8 @@ pub struct Folder {
     /// The permission bits of new files, if they are not to be those of any new file; shared by all
     /// folders of a container.
     model: Arc<OnceLock<u32>>,
+    /// The tables that what is claimed in this directory, or the directory itself, is a column of.
+    tables: Vec<Folder>,
     /// A name in this directory that is not text, after the text that stands for it here.
     stand_in: Option<(String, OsString)>,
 }
@@ -60,7 +63,8 @@ enum Access {
 /// What becomes of what has the name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// A file is replaced.
+    /// A file is replaced: it gets the name that the newcomer had where the system can exchange
+    /// names, and is gone elsewhere.
     Over,
     /// It must not exist.
     New,
@@ -116,7 +120,28 @@ impl Folder {
         Self::claim_as(path, wait, Self::lock_shared)
     }
 
+    /// The same for a directory whatever tables are around it.
+    pub(super) fn claim_shared_alone(path: &Path, wait: Duration) -> Result<Self> {
+        Self::claim_alone(path, wait, Self::lock_shared)
+    }
+
+    /// The directory that holds `path`, of which a writer is going to change what `path` leads to,
+    /// and the name of `path` in it.
+    pub(crate) fn claim_parent_of(path: &Path, wait: Duration) -> Result<(Self, String)> {
+        let tables = lock_tables(path, wait)?;
+        let (mut parent, name) = Self::parent_of(path)?;
+        parent.tables = tables;
+        Ok((parent, name))
+    }
+
     fn claim_as(path: &Path, wait: Duration, lock: fn(&Self) -> Result<()>) -> Result<Self> {
+        let tables = lock_tables(path, wait)?;
+        let mut folder = Self::claim_alone(path, wait, lock)?;
+        folder.tables = tables;
+        Ok(folder)
+    }
+
+    fn claim_alone(path: &Path, wait: Duration, lock: fn(&Self) -> Result<()>) -> Result<Self> {
         loop {
             let folder = Self::open(path)?;
             patiently(wait, || lock(&folder))?;
@@ -200,8 +225,9 @@ impl Folder {
         })
     }
 
-    /// Moves a file or folder to another directory.
-    pub(super) fn move_to(&self, from: &str, other: &Self, to: &str, how: Arrival) -> Result<()> {
+    /// Moves a file or folder to another directory. Returns whether what was there has the old
+    /// name now.
+    pub(super) fn move_to(&self, from: &str, other: &Self, to: &str, how: Arrival) -> Result<bool> {
         let (old, new) = (self.real(from), other.real(to));
         let moved = self.directory.move_to(old, &other.directory, new, how);
         moved.map_err(|error| {
@@ -210,7 +236,8 @@ impl Folder {
     }
 
     fn over(path: PathBuf, directory: Directory, model: Arc<OnceLock<u32>>) -> Self {
-        Self { path, directory, lock: LockState::default(), model, stand_in: None }
+        let (lock, tables) = (LockState::default(), Vec::new());
+        Self { path, directory, lock, model, tables, stand_in: None }
     }
 
     /// The path of what has a name in this directory.
@@ -349,6 +376,13 @@ impl Dir for Folder {
         let (old, new) = (self.existing(from)?, self.join(to)?);
         let (from, to) = (self.real(from), self.real(to));
         let published = self.directory.publish(from, to, self.model.get().copied());
+        published.map_err(Self::not_renamed(&old, &new))
+    }
+
+    fn publish_over(&self, from: &str, to: &str) -> Result<bool> {
+        let (old, new) = (self.existing(from)?, self.join(to)?);
+        let (from, to) = (self.real(from), self.real(to));
+        let published = self.directory.publish_over(from, to, self.model.get().copied());
         published.map_err(Self::not_renamed(&old, &new))
     }
 

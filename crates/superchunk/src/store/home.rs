@@ -47,20 +47,70 @@ impl Home {
         }
     }
 
+    /// Makes an empty store that is to take the place of the old one.
+    pub(crate) fn draft(&self) -> Result<Draft<'_>> {
+        let (temporary, file) = create_temporary(self.dir.as_ref(), &self.name)?;
+        Ok(Draft { home: self, temporary, file, is_temporary: true })
+    }
+
     /// Puts a new store in the place of the old one, in one step: what `write` makes of an empty
-    /// one, which it also has to sync. It is locked before it gets the name. When anything fails,
-    /// the old one is as it was; whether the name survives a power cut is left to the caller.
+    /// one, which it also has to sync. When anything fails, the old one is as it was.
     pub(crate) fn replace<T>(
         &self,
         write: impl FnOnce(&dyn WriteAt) -> Result<T>,
     ) -> Result<(Arc<dyn WriteAt>, T)> {
-        let (temporary, file) = create_temporary(self.dir.as_ref(), &self.name)?;
-        let written = write(file.as_ref()).and_then(|made| {
-            self.dir.publish(&temporary, &self.name)?;
-            Ok(made)
-        });
-        let made = written.inspect_err(|_| drop(self.dir.remove(&temporary)))?;
-        Ok((file, made))
+        let draft = self.draft()?;
+        let made = write(draft.file())?;
+        Ok((draft.publish(|| Ok(()))?, made))
+    }
+}
+
+/// A new store on its way to its name, locked before it gets that. It is removed when this is
+/// dropped without [`publish`](Self::publish).
+pub(crate) struct Draft<'h> {
+    home: &'h Home,
+    temporary: String,
+    file: Arc<dyn WriteAt>,
+    /// Whether the temporary name is that of something that nobody needs.
+    is_temporary: bool,
+}
+
+impl Draft<'_> {
+    pub(crate) fn file(&self) -> &dyn WriteAt {
+        self.file.as_ref()
+    }
+
+    /// Puts the new store, which must be synced, in the place of the old one, in one step. When
+    /// anything fails, the old one is as it was; whether the name survives a power cut is left to
+    /// the caller.
+    ///
+    /// `check` makes sure that nobody has changed the old one. It is called before the new one gets
+    /// the name, and again after that, for those who have opened the old one in between: if that
+    /// fails, the old one gets its name back, where the system can exchange names.
+    pub(crate) fn publish(
+        mut self,
+        mut check: impl FnMut() -> Result<()>,
+    ) -> Result<Arc<dyn WriteAt>> {
+        check()?;
+        let Home { dir, name } = self.home;
+        let is_old_kept = dir.publish_over(&self.temporary, name)?;
+        self.is_temporary = is_old_kept;
+        if is_old_kept && let Err(error) = check() {
+            let put_back = dir.publish_over(&self.temporary, name);
+            // The only copy of what others have written stays under whatever name it has.
+            self.is_temporary = put_back.is_ok();
+            return Err(error);
+        }
+        Ok(self.file.clone())
+    }
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        if self.is_temporary {
+            // A file that stays is debris: `recover` removes it.
+            let _ = self.home.dir.remove(&self.temporary);
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Formats see these three traits only, so that a file, a buffer, a memory map, an object in a cloud
 //! store or a file system made for a test can stand behind them.
 
+#[cfg(any(unix, windows))]
+mod around;
 mod bytes;
 #[cfg(any(unix, windows))]
 mod file;
@@ -150,6 +152,12 @@ pub trait Dir: Send + Sync {
     /// that name, which is gone, or those of a new one.
     fn publish(&self, from: &str, to: &str) -> Result<()> {
         self.rename(from, to)
+    }
+
+    /// [Publishes](Self::publish) a store, but keeps the one that had the name where the system can
+    /// exchange names. Returns whether that has the name `from` now.
+    fn publish_over(&self, from: &str, to: &str) -> Result<bool> {
+        self.publish(from, to).map(|()| false)
     }
 
     /// Gives new stores the permissions of this one from now on, here and in all folders below.

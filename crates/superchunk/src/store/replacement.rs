@@ -8,7 +8,10 @@
 //!
 //! The new one is locked, too, before it gets its name: a writer that waited for the old one finds
 //! that its name means another file by now, opens that, and waits again. The old one is there until
-//! the new one is; a folder and its successor exchange their names where the system can do that.
+//! the new one is: they exchange their names where the system can do that.
+//!
+//! C-Blosc2 takes no lock but that of its lock file, which may appear at any time. It is looked for
+//! again before and after the exchange: an old one that was changed meanwhile gets its name back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,13 +19,16 @@ use std::time::Duration;
 
 use super::file::{FileWriter, kind_of, named};
 use super::folder::{Arrival, Folder, NameKind};
+use super::identity::Stamp;
 use super::owner::Owner;
 use super::sidecar::{Guard, Sidecar};
-use super::temporary::temporary_name;
+use super::temporary::create_private_folder;
 use super::wait::patiently;
 use super::{Dir, ReadAt, WriteAt};
 use crate::error::{Error, ErrorKind, Result};
 
+/// The file of a sparse frame that every commit replaces.
+const INDEX: &str = "chunks.b2frame";
 /// How many links a path may lead through.
 const MAX_LINKS: usize = 40;
 
@@ -55,7 +61,11 @@ pub struct Replacement {
     workshop: Folder,
     workshop_name: String,
     path: PathBuf,
+    /// How long to wait for other writers.
+    wait: Duration,
     old: Option<Old>,
+    /// What the old one was when it was locked.
+    stamp: Option<Stamp>,
     /// The lock file of C-Blosc2, where the old one has one.
     guard: Option<Guard>,
     /// A child process that drops its copy must leave the files alone.
@@ -65,12 +75,23 @@ pub struct Replacement {
 /// What is to be replaced, locked.
 #[derive(Debug)]
 enum Old {
-    File {
-        _locked: FileWriter,
-    },
+    File(FileWriter),
     Folder(Folder),
     /// A file that may be replaced but not opened.
     Closed,
+}
+
+impl Old {
+    /// What changes with its content; `None` of folders other than sparse frames.
+    fn stamp(&self) -> Result<Option<Stamp>> {
+        match self {
+            Self::File(file) => file.stamp().map(Some),
+            Self::Folder(folder) if folder.found(INDEX)? == Some(NameKind::File) => {
+                folder.open_to_lock(INDEX)?.stamp().map(Some)
+            }
+            Self::Folder(_) | Self::Closed => Ok(None),
+        }
+    }
 }
 
 impl Replacement {
@@ -83,14 +104,14 @@ impl Replacement {
     /// device: these are never replaced.
     pub fn begin(target: impl AsRef<Path>, wait: Duration) -> Result<Self> {
         let target = resolve(target)?;
-        let (parent, name) = Folder::parent_of(&target)?;
+        let (parent, name) = Folder::claim_parent_of(&target, wait)?;
         let (old, guard) = claim(&parent, &name, &target, wait)?;
-        let workshop_name = temporary_name(&name);
-        let workshop = parent.create_private_folder(&workshop_name)?;
+        let stamp = old.as_ref().map_or(Ok(None), Old::stamp)?;
+        let (workshop_name, workshop) = create_private_folder(&parent, &name)?;
         workshop.lock()?;
         let path = workshop.path().join(&name);
         let owner = Owner::here();
-        Ok(Self { parent, name, workshop, workshop_name, path, old, guard, owner })
+        Ok(Self { parent, name, workshop, workshop_name, path, wait, old, stamp, guard, owner })
     }
 
     /// Where the new file or folder is to be made.
@@ -127,29 +148,65 @@ impl Replacement {
     /// the disk by then. It gets the permissions of the old one.
     ///
     /// Returns an error of no consequence: that the old one could not be removed.
-    pub fn finish(self) -> Result<Option<Error>> {
+    ///
+    /// # Errors
+    ///
+    /// `Changed` when another program has changed the old one meanwhile, which stays then.
+    pub fn finish(mut self) -> Result<Option<Error>> {
         check_kind(&self.parent, &self.name, self.parent.found(&self.name)?)?;
         let made = self.workshop.found(&self.name)?;
         let _locked = self.lock_new(made)?;
         if self.old.is_some() {
             self.workshop.adopt(&self.name, &self.parent, &self.name)?;
         }
-        if let (Some(Old::Folder(old)), Some(NameKind::Folder)) = (&self.old, made) {
-            self.keep_lock_file(old)?;
-        }
+        let target = self.parent.join(&self.name)?;
+        let path = self.path.clone();
+        self.check_not_overtaken(&target, &target)?;
+        self.keep_lock_file(&path)?;
         let how = match (&self.old, made) {
             (None, _) => Arrival::New,
-            (Some(Old::File { .. } | Old::Closed), Some(NameKind::File)) => Arrival::Over,
+            (Some(Old::File(_) | Old::Closed), Some(NameKind::File)) => Arrival::Over,
             _ => Arrival::Exchange,
         };
+        if self.take_name(how)? {
+            // Somebody may have opened the old one in between.
+            let checked = self.check_not_overtaken(&target, &path);
+            if let Err(error) = checked.and_then(|()| self.keep_lock_file(&target)) {
+                self.take_name(how)?;
+                return Err(error);
+            }
+        }
+        self.parent.sync().map_err(Error::after_change)?;
+        Ok(self.parent.remove_folder(&self.workshop_name).err())
+    }
+
+    /// Gives what is in the private folder the name. Returns whether what had it is in the private
+    /// folder now.
+    fn take_name(&self, how: Arrival) -> Result<bool> {
         let moved = self.workshop.move_to(&self.name, &self.parent, &self.name, how);
         moved.map_err(|error| match error.is_about_existing() {
             true => Error::locked("something of that name was made meanwhile; nothing was changed")
                 .within(named(&self.parent.path().join(&self.name))),
             false => error,
-        })?;
-        self.parent.sync().map_err(Error::after_change)?;
-        Ok(self.parent.remove_folder(&self.workshop_name).err())
+        })
+    }
+
+    /// Takes a lock file that has appeared meanwhile, beside `target` or in the folder `old`, and
+    /// makes sure that the old one is what it was when it was locked.
+    fn check_not_overtaken(&mut self, target: &Path, old: &Path) -> Result<()> {
+        let sidecar = match &self.old {
+            None => return Ok(()),
+            Some(Old::Folder(_)) => Sidecar::for_folder(old),
+            Some(Old::File(_) | Old::Closed) => Sidecar::for_file(target),
+        };
+        if self.guard.is_none() {
+            self.guard = take_lock_file(sidecar.if_existing(), self.wait)?;
+        }
+        if self.old.as_ref().map_or(Ok(None), Old::stamp)? == self.stamp {
+            return Ok(());
+        }
+        let words = "another program has changed it meanwhile: nothing was replaced";
+        Err(Error::new(ErrorKind::Changed, words).within(named(target)))
     }
 
     /// Locks the new file or folder, which nobody else can know yet.
@@ -163,12 +220,14 @@ impl Replacement {
         }
     }
 
-    /// The lock file in a sparse frame stays the same one, for peers that have it open.
-    fn keep_lock_file(&self, old: &Folder) -> Result<()> {
-        if old.found(Sidecar::IN_FOLDER)? != Some(NameKind::File) {
+    /// The lock file in a sparse frame stays the same one, for peers that have it open: gives it to
+    /// the new one, which is at `path`.
+    fn keep_lock_file(&self, path: &Path) -> Result<()> {
+        let Some(Old::Folder(old)) = &self.old else { return Ok(()) };
+        if !path.is_dir() || old.found(Sidecar::IN_FOLDER)? != Some(NameKind::File) {
             return Ok(());
         }
-        let new = Folder::open(&self.path)?;
+        let new = Folder::open(path)?;
         if new.found(Sidecar::IN_FOLDER)?.is_some() {
             new.remove(Sidecar::IN_FOLDER)?;
         }
@@ -221,10 +280,12 @@ fn claim(
                 locked => locked?,
             },
         };
-        let sidecar = Sidecar::existing(target);
-        let guard = sidecar.map(|sidecar| patiently(wait, || sidecar.try_exclusive()));
-        return Ok((Some(old), guard.transpose()?));
+        return Ok((Some(old), take_lock_file(Sidecar::existing(target), wait)?));
     }
+}
+
+fn take_lock_file(sidecar: Option<Sidecar>, wait: Duration) -> Result<Option<Guard>> {
+    sidecar.map(|sidecar| patiently(wait, || sidecar.try_exclusive())).transpose()
 }
 
 /// Refuses what is neither a file nor a folder: a pipe or a device has no content to replace, and
@@ -246,7 +307,7 @@ fn lock_file(dir: &Folder, name: &str) -> Result<Old> {
         let Ok(file) = dir.open_to_lock(name) else { return Ok(Old::Closed) };
         file.lock()?;
         if dir.identity_of(name)? == file.identity()? {
-            return Ok(Old::File { _locked: file });
+            return Ok(Old::File(file));
         }
     }
 }

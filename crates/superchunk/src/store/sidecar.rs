@@ -53,7 +53,12 @@ impl Sidecar {
     /// The lock file of the frame at `path`, a file or a folder, if there is one.
     pub(crate) fn existing(path: &Path) -> Option<Self> {
         let sidecar = if path.is_dir() { Self::for_folder(path) } else { Self::for_file(path) };
-        let path = &sidecar.0.path;
+        sidecar.if_existing()
+    }
+
+    /// This lock file if it is there, which is not made.
+    pub(crate) fn if_existing(&self) -> Option<Self> {
+        let path = &self.0.path;
         path.symlink_metadata().is_ok().then(|| Self::at(path.clone(), false))
     }
 

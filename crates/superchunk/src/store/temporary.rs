@@ -10,6 +10,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+#[cfg(any(unix, windows))]
+use super::Folder;
 use super::{Dir, WriteAt};
 use crate::error::{Error, Result};
 
@@ -62,7 +64,25 @@ pub(crate) fn create_temporary(dir: &dyn Dir, name: &str) -> Result<(String, Arc
             Err(error) => return Err(error),
         }
     }
-    Err(refusal.unwrap_or_else(|| Error::invalid("no temporary name is free")))
+    Err(refusal.unwrap_or_else(none_is_free))
+}
+
+/// Creates a folder around what is to become `name`, which only its owner may enter.
+#[cfg(any(unix, windows))]
+pub(super) fn create_private_folder(parent: &Folder, name: &str) -> Result<(String, Folder)> {
+    let mut refusal = None;
+    for _ in 0..TRIES {
+        let temporary = temporary_name(name);
+        match parent.create_private_folder(&temporary) {
+            Err(error) if error.is_about_existing() => refusal = Some(error),
+            made => return Ok((temporary, made?)),
+        }
+    }
+    Err(refusal.unwrap_or_else(none_is_free))
+}
+
+fn none_is_free() -> Error {
+    Error::invalid("no temporary name is free")
 }
 
 /// The start of a name that fits a temporary one.

@@ -26,31 +26,53 @@ pub(crate) fn patiently<T>(wait: Duration, mut attempt: impl FnMut() -> Result<T
     }
 }
 
-/// The number of times that a reader starts again, a pause of a millisecond apart, while writers
-/// are at work.
-const RESTARTS: usize = 500;
+/// How long a reader waits for the end of a commit: at least, and where nothing is said.
+const SHORTEST_COMMIT: Duration = Duration::from_millis(500);
+const LONGEST_COMMIT: Duration = Duration::from_secs(10);
+/// The pause between two attempts of a reader.
+const READER_PAUSE: Duration = Duration::from_millis(1);
 
-/// Repeats `attempt` while it fails with [`ErrorKind::Changed`], for about half a second.
-pub(crate) fn again_if_changed<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
-    for _ in 0..RESTARTS {
+/// Repeats `attempt` while it fails with [`ErrorKind::Changed`], until `wait` has passed: a writer
+/// may be preempted in the middle of its commit.
+pub(crate) fn again_if_changed<T>(
+    wait: Option<Duration>,
+    mut attempt: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let (wait, mut start) = (wait.unwrap_or(LONGEST_COMMIT).max(SHORTEST_COMMIT), None);
+    loop {
         match attempt() {
-            Err(error) if error.kind() == ErrorKind::Changed => pause(),
+            // Elsewhere there are no other writers, and may be no clock.
+            Err(error) if error.kind() == ErrorKind::Changed && cfg!(any(unix, windows)) => {
+                if start.get_or_insert_with(Instant::now).elapsed() >= wait {
+                    return Err(error);
+                }
+                std::thread::sleep(READER_PAUSE);
+            }
             settled => return settled,
         }
     }
-    attempt()
-}
-
-/// Lets a writer come to the end of its commit.
-fn pause() {
-    #[cfg(any(unix, windows))]
-    std::thread::sleep(Duration::from_millis(1));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Error;
+
+    #[test]
+    fn a_reader_waits_as_long_as_it_is_told_and_half_a_second_at_least() {
+        for wait in [None, Some(Duration::ZERO), Some(Duration::from_secs(600))] {
+            let mut attempts = 0;
+            let read = again_if_changed(wait, || {
+                attempts += 1;
+                match attempts {
+                    // So many pauses take longer than half a second.
+                    700 => Ok(()),
+                    _ => Err(Error::new(ErrorKind::Changed, "a writer is at work")),
+                }
+            });
+            assert_eq!(read.is_ok(), wait != Some(Duration::ZERO), "{wait:?}");
+        }
+    }
 
     #[test]
     fn only_locks_are_waited_for_and_not_for_ever() {

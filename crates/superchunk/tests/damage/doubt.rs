@@ -11,7 +11,8 @@ use superchunk::salvage::{self, ATTRIBUTE, Certainty, Report, Source};
 use superchunk::store::{Bytes, Dir, MemoryFolder};
 use superchunk::verify;
 use superchunk::{
-    Codec, CompressOptions, DType, Error, ErrorKind, FrameOptions, Limits, SuperChunk, blsk, chunk,
+    Codec, CompressOptions, DType, Error, ErrorKind, FrameOptions, Json, Limits, SuperChunk, Value,
+    blsk, chunk,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::samples::mixed;
@@ -26,7 +27,7 @@ fn salvaged(bytes: &[u8]) -> Result<(SuperChunk, Report), Error> {
 }
 
 /// The file of a frame with what `fill` puts into it.
-fn file_of(options: &FrameOptions, fill: impl FnOnce(&mut SuperChunk)) -> Vec<u8> {
+pub(crate) fn file_of(options: &FrameOptions, fill: impl FnOnce(&mut SuperChunk)) -> Vec<u8> {
     let scratch = Scratch::new();
     let path = scratch.path("frame");
     let mut frame = SuperChunk::create(&path, options).unwrap();
@@ -138,6 +139,59 @@ fn a_chunk_of_an_unknown_codec_in_a_pack_is_a_hole_that_says_so() {
         expected[CHUNK..2 * CHUNK].fill(0);
         let saved = Pack::from_bytes(saved).unwrap();
         assert!(saved.data().unwrap().to_vec().unwrap() == expected);
+    }
+}
+
+#[test]
+fn chunks_whose_digests_are_all_wrong_are_lost() {
+    for checksum in Checksum::ALL.into_iter().filter(|checksum| *checksum != Checksum::None) {
+        for count in [1, 3] {
+            let compress = CompressOptions::new(4).with_level(0);
+            let options = PackOptions::new().with_checksum(checksum).with_compress(compress);
+            let data = Rng::new(4).bytes(count * CHUNK);
+            let mut file = options.with_chunk_size(CHUNK).pack(&data).unwrap();
+            let first = file.windows(CHUNK).position(|found| *found == data[..CHUNK]).unwrap();
+            let stored = 16 + CHUNK + checksum.len();
+            (0..count).for_each(|chunk| file[first + chunk * stored + 7] ^= 1);
+            let saved = salvage::pack(&Bytes::new(&file), &mut Vec::new(), &Limits::default());
+            assert_eq!(saved.unwrap_err().kind(), ErrorKind::Corrupt, "{checksum:?} {count}");
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_is_listed_also_where_there_is_no_room_for_another_attribute() {
+    let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(CHUNK);
+    let mut file = file_of(&options, |frame| {
+        frame.append(&mixed(3 * CHUNK, 4, 1)).unwrap();
+        for number in 0..16 {
+            frame.set_value(&format!("value {number}"), &number.into()).unwrap();
+        }
+    });
+    let len = file.len();
+    file[len / 3..len / 3 + 8].fill(0x55);
+    let (saved, report) = salvaged(&file).unwrap();
+    check_whole(&saved);
+    assert!(!report.is_whole());
+    let list = Value::decode(saved.metalayer(ATTRIBUTE).unwrap()).unwrap();
+    let expected: Vec<Value> = report.uncertain().into_iter().map(Value::from).collect();
+    assert_eq!(list.as_slice().unwrap(), expected);
+}
+
+#[test]
+fn metadata_without_names_makes_room_for_the_list_of_what_is_lost() {
+    for metadata in [Json::from("text"), Json::from(vec![Json::from(1u64)])] {
+        let options = PackOptions::new().with_chunk_size(CHUNK).with_metadata(metadata.clone());
+        let mut file = options.pack(&mixed(3 * CHUNK, 4, 1)).unwrap();
+        let at = file.len() - 20;
+        file[at] ^= 1;
+        let mut saved = Vec::new();
+        let report = salvage::pack(&Bytes::new(&file), &mut saved, &Limits::default()).unwrap();
+        assert!(!report.is_whole());
+        let saved = Pack::from_bytes(saved).unwrap();
+        let found = saved.metadata().unwrap();
+        assert_eq!(found.get("metadata"), Some(&metadata));
+        assert!(found.get(ATTRIBUTE).is_some(), "{found:?}");
     }
 }
 

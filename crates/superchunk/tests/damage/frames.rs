@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use superchunk::frame::{Located, Opener, Step};
 use superchunk::salvage::{self, Certainty, Order, Report, Source};
-use superchunk::store::{Bytes, Dir, MemoryFolder, ReadAt, WriteAt};
+use superchunk::store::{Bytes, Dir, MemoryFolder, WriteAt};
 use superchunk::{
     Codec, CompressOptions, DType, Error, ErrorKind, Fill, FrameOptions, Limits, NdArray,
     NdOptions, OpenOptions, SuperChunk, chunk, verify,
@@ -43,7 +43,7 @@ pub(crate) struct Original {
 }
 
 impl Original {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let codec = [Codec::Lz4, Codec::Zstd, Codec::BloscLz][rng.index(3)];
         let options = FrameOptions::new(CompressOptions::new(4).with_codec(codec))
@@ -342,44 +342,6 @@ fn a_shape_that_the_chunks_cannot_have_is_not_copied() {
     assert!(report.holes.iter().any(|hole| hole.reason.contains("b2nd")), "{report:?}");
     let chunks = SuperChunk::from_bytes(bytes).unwrap();
     assert!(saved.to_vec().unwrap() == chunks.to_vec().unwrap());
-}
-
-/// A file that the disk gives back but for a part.
-struct BrokenDisk(Vec<u8>, Range<u64>);
-
-impl ReadAt for BrokenDisk {
-    fn len(&self) -> Result<u64, Error> {
-        Ok(self.0.len() as u64)
-    }
-
-    fn read_at(&self, position: u64, dst: &mut [u8]) -> Result<usize, Error> {
-        if position < self.1.end && position + dst.len() as u64 > self.1.start {
-            return Err(Error::new(ErrorKind::Io, "the disk is broken here"));
-        }
-        Bytes::new(&self.0).read_at(position, dst)
-    }
-}
-
-#[test]
-fn what_the_disk_does_not_give_back_is_a_hole_and_named() {
-    let original = Original::new(3);
-    let places = original.chunks.iter().filter_map(|(_, place)| place.clone());
-    let place = places.max_by_key(|place| place.start).unwrap();
-    let broken = place.start as u64..place.start as u64 + 8;
-    let disk = BrokenDisk(original.bytes.clone(), broken.clone());
-    let (saved, report) =
-        salvage::frame(&disk, &mut SuperChunk::in_memory, &Limits::default()).unwrap();
-    // What is given up is a sector, so that neighbours may be lost, too.
-    let same: Vec<bool> = (0..original.bytes.len())
-        .map(|at| at / 4096 != place.start / 4096 && at / 4096 != (place.start + 8) / 4096)
-        .collect();
-    check(&original, &same, &saved, &report, "a broken disk");
-    let is_named =
-        |source: &Source| matches!(source, Source::Bytes(range) if range.contains(&broken.start));
-    assert!(report.holes.iter().any(|hole| is_named(&hole.source)), "{report:?}");
-    let nothing = BrokenDisk(original.bytes.clone(), 0..u64::MAX);
-    let error = salvage::frame(&nothing, &mut SuperChunk::in_memory, &Limits::default());
-    assert_eq!(error.unwrap_err().kind(), ErrorKind::Io);
 }
 
 /// A sparse frame in memory, its files, and its chunks.

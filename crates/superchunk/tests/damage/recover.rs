@@ -70,6 +70,27 @@ fn chunk_files_that_no_index_names_go() {
 }
 
 #[test]
+fn chunk_files_beyond_the_length_of_an_array_go_unless_bcolz_has_written_them() {
+    let scratch = Scratch::new();
+    let path = scratch.path("array");
+    let options = bcolz::ArrayOptions::of::<u32>().with_chunk_len(10);
+    let mut array = bcolz::Array::create(&path, &options).unwrap();
+    array.append(&[7; 4 * 25]).unwrap();
+    array.close().unwrap();
+    let data = path.join("data");
+    // A chunk of this library, half of one, and one without the checksum at its end, as bcolz writes it.
+    let whole = fs::read(data.join("__0.blp")).unwrap();
+    fs::write(data.join("__3.blp"), &whole).unwrap();
+    fs::write(data.join("__4.blp"), &whole[..20]).unwrap();
+    fs::write(data.join("__5.blp"), &whole[..whole.len() - 16]).unwrap();
+    let mut removed = recovered(&path).removed;
+    removed.sort();
+    assert_eq!(removed, [data.join("__3.blp"), data.join("__4.blp")]);
+    assert!(data.join("__5.blp").exists() && data.join("__2.blp").exists());
+    assert_eq!(bcolz::Array::open(&path).unwrap().to_vec().unwrap(), [7; 4 * 25]);
+}
+
+#[test]
 fn a_begun_commit_of_a_table_is_completed_for_programs_that_know_nothing_of_it() {
     let scratch = Scratch::new();
     let path = scratch.path("table");

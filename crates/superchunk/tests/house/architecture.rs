@@ -54,6 +54,7 @@ const PROGRAM_LAYERS: &[&str] = &[
     "args",
     "style",
     "failure",
+    "chunk_folder",
     "interrupt",
     "output",
     "progress",

@@ -10,6 +10,7 @@ mod blsk;
 mod blsk_corruption;
 mod blsk_filters;
 mod blsk_golden;
+mod column_writers;
 mod door;
 mod door_options;
 mod json;

@@ -2,7 +2,7 @@
 //! exit codes. Invoked by that name, or as `superchunk blpk`.
 //!
 //! Everything is said on stdout, each line behind `blpk: `. The exit code is 0, 1 after an error, 2 for a
-//! command line that makes no sense.
+//! command line that makes no sense, and 8 for a change that may not survive a power cut.
 
 mod args;
 mod info;
@@ -61,7 +61,8 @@ pub(crate) fn run(
             for line in failure.words().unwrap_or_default().lines().chain(failure.help()) {
                 say(&format!("error: {line}"))?;
             }
-            Err(quiet(Exit::Failure))
+            let exit = failure.exit().filter(|exit| *exit == Exit::DurabilityUnknown);
+            Err(quiet(exit.unwrap_or(Exit::Failure)))
         }
         done => done,
     }

@@ -9,7 +9,7 @@ use super::super::scan::{HEADER, Judge};
 use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
 use crate::chunk::Header;
 use crate::container::{SUFFIX, check_suffix};
-use crate::error::{Error, MustGet, Result};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::Dir;
 
@@ -166,9 +166,9 @@ pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -
         return Err(Error::truncated(format!("of {len} bytes only {rest} are here")));
     }
     let decoded = judge.certainty_of(&header, at)?;
-    let stored = judge.input.get(at, len + SUFFIX);
-    let (chunk, behind) = stored.must_split_at(len.min(stored.len()))?;
-    let certainty = match check_suffix(chunk, behind) {
+    let behind = judge.input.peek::<SUFFIX>(at + len as u64);
+    let chunk = judge.input.whole(&(at..at + len as u64))?;
+    let certainty = match behind.and_then(|behind| check_suffix(chunk, &behind)) {
         Some(verdict) => verdict.map(|()| Certainty::Verified),
         None => Ok(decoded),
     };

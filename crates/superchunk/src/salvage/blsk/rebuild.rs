@@ -170,15 +170,16 @@ impl Maker<'_> {
         for (slot, number) in placed.slots.iter().enumerate() {
             let source = remains.source(slot, *number, &name);
             let found = number.and_then(|number| remains.found.get(number));
-            match found {
-                Some(found) => {
-                    let chunk = input.range(&found.range());
-                    self.chunk(entries, source, chunk, found.decoded_len, found.certainty)?;
+            let missing = || Error::corrupt("no chunk that decodes is where it should be");
+            let read = found.ok_or_else(missing).and_then(|found| {
+                Ok((input.whole(&found.range())?, found.decoded_len, found.certainty))
+            });
+            match read {
+                Ok((chunk, len, certainty)) => {
+                    self.chunk(entries, source, chunk, len, certainty)?
                 }
-                None => {
-                    let reason = "no chunk that decodes is where it should be".to_owned();
-                    self.hole(entries, source, reason)?;
-                }
+                Err(error) if error.is_no_damage() => return Err(error),
+                Err(error) => self.hole(entries, source, error.message().to_owned())?,
             }
         }
         Ok(())

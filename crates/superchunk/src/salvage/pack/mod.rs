@@ -33,6 +33,10 @@ use start::Beginning;
 
 /// How much chunks may take that only fill places.
 const MOST_FILLING: usize = 64 << 20;
+/// The longest chunk that fills a place, unless the file is long enough to have had one that is longer.
+const MOST_FILLED: u64 = 64 << 20;
+/// The most bytes of such a chunk for each byte of the file.
+const MOST_EXPANSION: u64 = 10_000;
 
 /// Recovers what can be recovered of the Bloscpack file that `store` holds, and writes a new file to `out`,
 /// with every chunk as it was stored.
@@ -70,15 +74,21 @@ fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Repo
     let start = Beginning::read(store, &mut judge.input, limits, &mut report);
     let stated = start.header.as_ref().map(|header| header.checksum);
     let search = search(stated, &mut judge)?;
-    if search.checksum.is_none() && stated != Some(Checksum::None) {
-        report.notes.push("no digest is right anywhere: chunks count that decode".to_owned());
+    let words = "no digest is right anywhere: chunks count that decode";
+    match stated {
+        Some(Checksum::None) => {}
+        _ if search.checksum.is_some() => {}
+        Some(_) => report.lose(Source::Nowhere, words.to_owned()),
+        None => report.notes.push(words.to_owned()),
     }
     let places = arrange(&mut judge.input, &start, &search, limits, &mut report)?;
     if !places.iter().any(|place| matches!(place, Place::Chunk(_))) {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let sizes = Sizes::of(&start, &search, &mut report);
-    let mut filler = Filler::new(&sizes, limits);
+    let longest = MOST_FILLED.max(judge.input.len().saturating_mul(MOST_EXPANSION));
+    let longest = usize::try_from(longest).unwrap_or(usize::MAX).min(limits.max_decoded);
+    let mut filler = Filler::new(&sizes, &limits.with_max_decoded(longest));
     let contents = choose(places, &sizes, &mut filler, &mut report)?;
     for (range, error) in judge.input.unreadable() {
         report.lose(Source::Bytes(range.clone()), error.to_string());
@@ -94,7 +104,8 @@ fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Repo
     put(out, &assembly.start())?;
     for (len, range) in &contents {
         let chunk = match range {
-            Some(range) => judge.input.range(range),
+            // Too late to make it a hole.
+            Some(range) => judge.input.whole(range).map_err(unreadable)?,
             None => filler.get(*len),
         };
         put(out, chunk)?;
@@ -134,6 +145,11 @@ fn choose(
         }
     }
     Ok(contents)
+}
+
+/// What could be read before, and cannot be read again, fails as every read.
+fn unreadable(error: Error) -> Error {
+    if error.is_no_damage() { error } else { error.of_kind(ErrorKind::Io) }
 }
 
 fn put(out: &mut dyn Write, bytes: &[u8]) -> Result<()> {
@@ -214,11 +230,8 @@ impl Filler {
     /// Whether there is a chunk of this length, and room for it.
     fn prepare(&mut self, len: usize) -> Result<bool> {
         if !self.made.contains_key(&len) {
-            let made = self
-                .limits
-                .check_decoded(len)
-                .and_then(|()| chunk::compress(&vec![0; len], &self.options));
-            match made {
+            match zeros(len, &self.limits).and_then(|zeros| chunk::compress(&zeros, &self.options))
+            {
                 Ok(made) => self.made.insert(len, made),
                 Err(error) if error.kind() == ErrorKind::Miscompressed => return Err(error),
                 Err(_) => return Ok(false),
@@ -234,16 +247,28 @@ impl Filler {
     }
 }
 
-/// The metadata with a list of what is lost or uncertain, unless it is of a kind that has no names.
+/// So many zeros, if that is within the limits and there is memory for them.
+fn zeros(len: usize, limits: &Limits) -> Result<Vec<u8>> {
+    limits.check_decoded(len)?;
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(len).map_err(|_| Error::limit("there is no memory for a hole"))?;
+    zeros.resize(len, 0);
+    Ok(zeros)
+}
+
+/// The metadata with a list of what is lost or uncertain. Metadata that has no names becomes the value
+/// `metadata` of an object.
 fn label(metadata: Option<Json>, report: &Report) -> Result<Option<Json>> {
     let lines = report.uncertain();
     if lines.is_empty() {
         return Ok(metadata);
     }
-    let mut json = metadata.unwrap_or_else(|| Json::Object(Vec::new()));
-    if json.as_object().is_some() {
-        json.set(ATTRIBUTE, lines.into_iter().map(Json::from).collect::<Vec<Json>>())?;
-    }
+    let mut json = match metadata {
+        None => Json::Object(Vec::new()),
+        Some(object) if object.as_object().is_some() => object,
+        Some(nameless) => Json::Object(vec![("metadata".to_owned(), nameless)]),
+    };
+    json.set(ATTRIBUTE, lines.into_iter().map(Json::from).collect::<Vec<Json>>())?;
     Ok(Some(json))
 }
 

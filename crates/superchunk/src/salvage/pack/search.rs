@@ -43,10 +43,12 @@ impl Search {
 }
 
 /// Looks through a whole file. `stated` is the digest that a header speaks of; it may be damaged, so that
-/// every other one is tried, too. Where no digest is right anywhere, chunks count that decode.
+/// every other one is tried, too. Where no digest is right anywhere, and chunks leave no room for the one that
+/// is stated, those count that decode.
 pub(super) fn search(stated: Option<Checksum>, judge: &mut Judge<'_>) -> Result<Search> {
     let verified = Walk { judge, stated, by_digest: true }.run()?;
-    if verified.whole().next().is_some() {
+    let states_digests = stated.is_some_and(|stated| stated != Checksum::None);
+    if verified.whole().next().is_some() || states_digests && !verified.found.is_empty() {
         return Ok(verified);
     }
     let mut decoded = Walk { judge, stated: None, by_digest: false }.run()?;
@@ -103,6 +105,7 @@ impl Walk<'_, '_> {
         }
         let len = header.compressed_len();
         self.judge.limits.check_decoded(len)?;
+        self.judge.input.whole(&(at..at + len as u64))?;
         let first = self.stated.into_iter();
         let others = Checksum::ALL.into_iter().filter(|other| Some(*other) != self.stated);
         for checksum in first.chain(others).filter(|checksum| *checksum != Checksum::None) {

@@ -94,14 +94,15 @@ impl Directory {
         self.with(|dir| fs::renameat(dir, from, dir, to))
     }
 
-    /// Moves a file or folder to another directory.
+    /// Moves a file or folder to another directory. Returns whether what was there has the old
+    /// name now.
     pub(super) fn move_to(
         &self,
         from: &OsStr,
         other: &Self,
         to: &OsStr,
         how: Arrival,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         self.with(|dir| other.with(|target| arrive(dir, from, target, to, how)).map_err(errno))
     }
 
@@ -129,6 +130,23 @@ impl Directory {
 
     /// Gives a file the permissions of the file `to`, or of a new one, and then its name.
     pub(super) fn publish(&self, from: &OsStr, to: &OsStr, model: Option<u32>) -> io::Result<()> {
+        self.prepare(from, to, model)?;
+        self.rename(from, to)
+    }
+
+    /// The same, but keeps what had the name. Returns whether that has the name `from` now.
+    pub(super) fn publish_over(
+        &self,
+        from: &OsStr,
+        to: &OsStr,
+        model: Option<u32>,
+    ) -> io::Result<bool> {
+        self.prepare(from, to, model)?;
+        self.move_to(from, self, to, Arrival::Over)
+    }
+
+    /// Gives a file the permissions of the file `to`, or of a new one.
+    fn prepare(&self, from: &OsStr, to: &OsStr, model: Option<u32>) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let open = |name: &OsStr| self.with(|dir| fs::openat(dir, name, flags, Mode::empty()));
         let new = open(from)?;
@@ -143,7 +161,7 @@ impl Directory {
             }
             Err(error) => return Err(error),
         }
-        self.rename(from, to)
+        Ok(())
     }
 
     /// The permissions that the system gives to a new file here, by making one: the mask of the
@@ -250,7 +268,8 @@ fn errno(error: io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
-/// Renames, in one step where the system has that.
+/// Renames, in one step where the system has that. Returns whether what was there has the old name
+/// now.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn arrive(
     dir: BorrowedFd<'_>,
@@ -258,18 +277,16 @@ fn arrive(
     target: BorrowedFd<'_>,
     to: &OsStr,
     how: Arrival,
-) -> Result<(), Errno> {
+) -> Result<bool, Errno> {
     use rustix::fs::RenameFlags;
     let flags = match how {
-        Arrival::Over => return fs::renameat(dir, from, target, to),
         Arrival::New => RenameFlags::NOREPLACE,
-        Arrival::Exchange => RenameFlags::EXCHANGE,
+        Arrival::Over | Arrival::Exchange => RenameFlags::EXCHANGE,
     };
-    match fs::renameat_with(dir, from, target, to, flags) {
-        Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {
-            arrive_in_steps(dir, from, target, to, how)
-        }
-        done => done,
+    match (fs::renameat_with(dir, from, target, to, flags), how) {
+        (Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP), _)
+        | (Err(Errno::NOENT), Arrival::Over) => arrive_in_steps(dir, from, target, to, how),
+        (done, _) => done.map(|()| how != Arrival::New),
     }
 }
 
@@ -283,12 +300,12 @@ fn arrive_in_steps(
     target: BorrowedFd<'_>,
     to: &OsStr,
     how: Arrival,
-) -> Result<(), Errno> {
+) -> Result<bool, Errno> {
     match how {
         Arrival::New if fs::statat(target, to, AtFlags::SYMLINK_NOFOLLOW).is_ok() => {
             Err(Errno::EXIST)
         }
-        Arrival::New | Arrival::Over => fs::renameat(dir, from, target, to),
+        Arrival::New | Arrival::Over => fs::renameat(dir, from, target, to).map(|()| false),
         Arrival::Exchange => {
             let aside = temporary_name(&to.to_string_lossy());
             fs::renameat(target, to, dir, aside.as_str())?;
@@ -296,7 +313,7 @@ fn arrive_in_steps(
                 fs::renameat(dir, aside.as_str(), target, to)?;
                 return Err(error);
             }
-            fs::renameat(dir, aside.as_str(), dir, from)
+            fs::renameat(dir, aside.as_str(), dir, from).map(|()| true)
         }
     }
 }

@@ -67,13 +67,13 @@ impl Directory {
         other: &Self,
         to: &OsStr,
         how: Arrival,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let (from, to) = (self.0.join(from), other.0.join(to));
         match how {
             Arrival::New if to.symlink_metadata().is_ok() => {
                 Err(io::ErrorKind::AlreadyExists.into())
             }
-            Arrival::New | Arrival::Over => fs::rename(from, to),
+            Arrival::New | Arrival::Over => fs::rename(from, to).map(|()| false),
             Arrival::Exchange => {
                 let aside = self.0.join("replaced.tmp");
                 fs::rename(&to, &aside)?;
@@ -81,7 +81,7 @@ impl Directory {
                     fs::rename(&aside, &to)?;
                     return Err(error);
                 }
-                fs::rename(&aside, &from)
+                fs::rename(&aside, &from).map(|()| true)
             }
         }
     }
@@ -101,6 +101,16 @@ impl Directory {
 
     pub(super) fn publish(&self, from: &OsStr, to: &OsStr, _model: Option<u32>) -> io::Result<()> {
         self.rename(from, to)
+    }
+
+    /// Names cannot be exchanged: what had the name is gone.
+    pub(super) fn publish_over(
+        &self,
+        from: &OsStr,
+        to: &OsStr,
+        model: Option<u32>,
+    ) -> io::Result<bool> {
+        self.publish(from, to, model).map(|()| false)
     }
 
     pub(super) fn mode_of(&self, _name: &OsStr) -> io::Result<u32> {
