@@ -42,7 +42,7 @@ const PREFIX: usize = 8192;
 ///     }
 /// }
 ///
-/// let numbers: Vec<u32> = (0..1_000_000).map(|i| i * i % 10_007).collect();
+/// let numbers: Vec<u32> = (0..1_000_000).map(|i| i % 10_007 * 31).collect();
 /// let packed = chunk::compress_items(&numbers, &CompressOptions::of::<u32>())?;
 /// let (len, read) = (packed.len() as u64, Arc::new(AtomicU64::new(0)));
 ///
