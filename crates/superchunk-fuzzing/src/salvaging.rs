@@ -38,7 +38,10 @@ fn frame(saved: Result<(SuperChunk, salvaging::Report)>) {
 }
 
 fn bcolz_folder(folder: &dyn Dir) {
-    let Some((to, report)) = saved(|from, to, limits| salvaging::bcolz(from, to, limits), folder) else { return };
+    let Some((to, report)) = saved(|from, to, limits| salvaging::bcolz(from, to, limits), folder)
+    else {
+        return;
+    };
     if report.format != "bcolz table" {
         let array = readable(bcolz::Array::open_in_dir(to, &options()));
         array.iter().for_each(bcolz_rows);
@@ -57,7 +60,10 @@ fn bcolz_rows(array: &bcolz::Array) {
 }
 
 fn blsk_tree(folder: &dyn Dir) {
-    let Some((to, report)) = saved(|from, to, limits| salvaging::blsk(from, to, limits), folder) else { return };
+    let Some((to, report)) = saved(|from, to, limits| salvaging::blsk(from, to, limits), folder)
+    else {
+        return;
+    };
     if report.format == "blsk array" {
         let Some(array) = readable(blsk::Array::open_in_dir(to, &options())) else { return };
         let (rows, mut dst) = room(array.len(), array.row_size());

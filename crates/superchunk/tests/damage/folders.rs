@@ -65,7 +65,7 @@ fn every_intact_chunk_of_a_sparse_frame_comes_back() {
             };
             saved_count += 1;
             let saved = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-            let verified = verify::super_chunk(&saved, &verify::Options::new(), &mut |_, _| {});
+            let verified = verify::super_chunk(&saved, &verify::Options::new()).unwrap();
             assert!(
                 verified.is_good() && verified.is_complete(),
                 "{told}: {:?}",
@@ -152,7 +152,7 @@ fn every_intact_column_of_a_folder_comes_back() {
             }
         };
         saved_count += 1;
-        let verified = verify::path(&saved, &verify::Options::new(), &mut |_, _| {}).unwrap();
+        let verified = verify::path(&saved, &verify::Options::new()).unwrap();
         assert!(verified.is_good(), "{told}: {:?}", verified.findings);
         let folder = ColumnFolder::open(&saved, &Limits::default()).unwrap();
         let list = String::from_utf8(file_of(&saved.join(ColumnFolder::LIST))).unwrap();
