@@ -304,7 +304,7 @@ mod tests {
         let kind = |result: Result<&[u8]>| result.map(<[u8]>::len).map_err(|error| error.kind());
         assert_eq!(kind(input.whole(&(0..4))), Ok(4));
         let all = 0..u64::MAX >> 2;
-        assert_eq!(kind(input.whole(&all)), Err(crate::error::ErrorKind::LimitExceeded));
+        assert_eq!(kind(input.whole(&all)), Err(ErrorKind::LimitExceeded));
     }
 
     #[test]
