@@ -7,22 +7,17 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use superchunk::bloscpack::Pack;
-use superchunk::detect::{self, Format};
-use superchunk::frame::{Locking, create_lock_file};
-use superchunk::{CompressOptions, ErrorKind, Executor, Limits, OpenOptions, SuperChunk, Work};
+use superchunk::frame::Locking;
+use superchunk::{CompressOptions, Executor, Limits, OpenOptions, Work};
 
 use crate::args::Global;
+use crate::claim::Claim;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::foreign;
-use crate::interrupt;
 use crate::memory::{Memory, threads_within};
 use crate::names::human;
 use crate::progress::Progress;
 use crate::readers::{self, Reader};
-use crate::replace::Claim;
 use crate::style::Style;
-use crate::target::Target;
 
 /// So much may be written whatever it comes from.
 const FREE_OUTPUT: u64 = 1 << 30;
@@ -128,7 +123,7 @@ impl Context {
     /// Locks what is at `target`, which this command is going to replace. To be called before the
     /// input is read: that may be the same.
     pub(crate) fn claim(&self, target: &Path) -> Outcome {
-        let claim = Claim::of(target, self)?;
+        let claim = Claim::of(target, self.wait())?;
         *self.claim.borrow_mut() = claim;
         Ok(())
     }
@@ -146,48 +141,13 @@ impl Context {
 
     /// Has everything that this command writes checked before it gets its name: all of these
     /// programs must be able to read it.
-    pub(crate) fn require_readers(&self, readers: &[Reader], target: &Target) -> Outcome {
-        if !readers.is_empty() && !matches!(target, Target::Path(_)) {
-            let words = "--compat checks what was written, which a pipe cannot take back";
-            return Err(Failure::usage(words).with_help("write to a file with -o FILE"));
-        }
+    pub(crate) fn require_readers(&self, readers: &[Reader]) {
         *self.readers.borrow_mut() = readers.to_vec();
-        Ok(())
     }
 
     /// Refuses a new file or folder that a required program does not read.
     pub(crate) fn check_readers(&self, path: &Path) -> Outcome {
-        readers::check_path(path, &self.readers.borrow(), self)
-    }
-
-    /// Opens a frame for changes. What a change makes beside it goes when it is interrupted.
-    pub(crate) fn edit(&self, path: &Path) -> Outcome<SuperChunk> {
-        let detected = detect::path(path)?;
-        if !matches!(detected.format, Format::Frame | Format::SparseFrame) {
-            return Err(foreign::refuse(&path.display().to_string(), path, &detected, "a frame"));
-        }
-        if self.creates_lock_file() && path.exists() {
-            create_lock_file(path)?;
-        }
-        let frame = SuperChunk::edit_with(path, &self.open_options())?;
-        if path.is_dir() {
-            interrupt::edits(&path.join("chunks.b2frame"));
-            interrupt::grows(path);
-        } else {
-            interrupt::edits(path);
-        }
-        Ok(frame)
-    }
-
-    /// The same for a Bloscpack file, opened with these options.
-    pub(crate) fn edit_pack(&self, options: &OpenOptions, path: &Path) -> Outcome<Pack> {
-        let pack = Pack::edit_with(path, options).map_err(|error| match error.kind() {
-            ErrorKind::Unsupported => Failure::said(Exit::Unsupported, error.to_string())
-                .with_help("`superchunk repack` brings old versions to version 3"),
-            _ => error.into(),
-        })?;
-        interrupt::edits(path);
-        Ok(pack)
+        readers::check_path(path, &self.readers.borrow(), &self.open_options())
     }
 
     /// Whether reports are JSON.

@@ -8,7 +8,7 @@ use superchunk::detect::{Detected, Format};
 
 use crate::failure::{Exit, Failure};
 use crate::names::is_packed_name;
-use crate::tables::TextForm;
+use crate::text_form::TextForm;
 
 /// Formats of other programs: the first bytes, what it is, what to do with it.
 const FORMATS: [(&[u8], &str, &str); 8] = [

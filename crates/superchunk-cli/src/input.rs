@@ -1,29 +1,29 @@
 //! What a location holds, opened for reading: frames, Bloscpack files, chunks, arrays, objects, plain
 //! bytes.
 
-use std::fs::File;
-use std::io;
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use superchunk::bloscpack::Pack;
-use superchunk::detect::{self, Detected, Format};
+use superchunk::detect::{Detected, Format};
 use superchunk::store::{FileReader, ReadAt};
-use superchunk::{DType, Error, ErrorKind, Opened, StoredChunk, SuperChunk, Value};
+use superchunk::{DType, Opened, StoredChunk, SuperChunk, Value};
 
 use crate::arrays::{self, Array};
+use crate::attributes;
 use crate::context::Context;
+use crate::decoding::Decoding;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
 use crate::location::Location;
-use crate::memory::Memory;
+use crate::memory::{Memory, to_usize};
 use crate::objects::ObjectList;
-use crate::packs;
-use crate::replace::Scratch;
+use crate::opened::{Found, Held};
+use crate::scratch::Scratch;
+use crate::sizes::stored_of_path;
 use crate::span::Span;
-use crate::summary::Decoding;
-use crate::tables;
-use crate::verbs::pack::stored_of_path;
+use crate::values::{guess, parse_dtype};
 
 /// How much of plain bytes is read at once.
 const PIECE: usize = 1 << 20;
@@ -73,30 +73,27 @@ pub(crate) struct RawFile {
 impl Input {
     /// Opens a location.
     pub(crate) fn open(location: &Location, context: &Context) -> Outcome<Self> {
-        if let Some(inner) = &location.inner {
-            let words =
-                format!("`{}` has nothing inside that is called `{inner}`", location.name());
-            return Err(Failure::said(Exit::Unsupported, words)
-                .with_help("frames, chunks and arrays have no parts with names"));
+        Self::of(Found::at(location)?, context)
+    }
+
+    /// Opens what was found, which is not a table.
+    pub(crate) fn of(found: Found, context: &Context) -> Outcome<Self> {
+        if found.is_table() {
+            return Err(found.refuse("a file or a sparse frame"));
         }
-        let (path, spool) = match &location.path {
-            Some(path) => (path.clone(), None),
-            None => {
-                let spool = spool_stdin()?;
-                (spool.path().to_owned(), Some(spool))
+        let memory = context.memory();
+        let content = match found.open(context)? {
+            Held::Opened(opened) => content_of(opened, &found.path, memory)?,
+            Held::Raw(reader) => {
+                let len = reader.len()?;
+                Content::Raw(RawFile { reader, len })
             }
         };
-        let mut detected = detect::path(&path)?;
-        if detected.format == Format::Raw {
-            detected.reason = foreign::reason(&path).unwrap_or(detected.reason);
-        }
-        let (name, value, slice) = (location.name(), location.value(), location.slice.clone());
-        if tables::is_of_tables(detected.format) {
-            return Err(foreign::refuse(&name, &path, &detected, "a file or a sparse frame"));
-        }
-        let content = open_as(detected.format, &path, context)?;
-        let memory = context.memory();
-        Ok(Self { name, value, path, detected, content, slice, memory, _spool: spool })
+        let (name, value) = (found.location.name(), found.location.value());
+        let (path, detected) = (found.path.clone(), found.detected.clone());
+        let slice = found.location.slice.clone();
+        let _spool = found.into_spool();
+        Ok(Self { name, value, path, detected, content, slice, memory, _spool })
     }
 
     /// The super-chunk behind it, if there is one.
@@ -135,13 +132,28 @@ impl Input {
     /// The values that travel with the data, by name.
     pub(crate) fn attributes(&self) -> Outcome<Vec<(String, Value)>> {
         if let Some(pack) = self.pack() {
-            return Ok(packs::attributes(pack));
+            return Ok(attributes::of_pack(pack));
         }
         let Some(frame) = self.frame() else { return Ok(Vec::new()) };
-        let mut decoding = Decoding::of(self);
+        let mut decoding = self.decoding();
         let mut value =
             |name: &str| Ok((name.to_owned(), decoding.value(&frame.value_bytes(name)?)?));
         frame.value_names().map(&mut value).collect()
+    }
+
+    /// The same without what says how the data is to be understood: what goes along into other
+    /// formats.
+    pub(crate) fn free_attributes(&self) -> Outcome<Vec<(String, Value)>> {
+        match (self.pack(), &self.content) {
+            (Some(pack), _) => Ok(attributes::free_of_pack(pack)),
+            (None, Content::Objects(_)) => Ok(attributes::free_of_objects(self.attributes()?)),
+            (None, _) => self.attributes(),
+        }
+    }
+
+    /// Decodes its metalayers and attributes.
+    pub(crate) fn decoding(&self) -> Decoding<'_> {
+        Decoding::new(&self.name, self.memory)
     }
 
     /// The super-chunk behind it, or a failure that says that there is none.
@@ -243,6 +255,19 @@ impl Input {
         }
     }
 
+    /// What an array of the same items is; those of no axes lie along one.
+    pub(crate) fn type_and_shape(&self) -> Outcome<(DType, Vec<u64>)> {
+        let dtype = match self.dtype() {
+            Some(text) => parse_dtype(&text)?,
+            None => guess(self.item_size())?,
+        };
+        let shape = match &self.content {
+            Content::Array(array) => array.shape().to_vec(),
+            _ => vec![self.item_count(&dtype)?],
+        };
+        Ok((dtype, shape))
+    }
+
     /// A good number of bytes to read at once, a multiple of what can be read.
     pub(crate) fn piece(&self) -> usize {
         match &self.content {
@@ -331,50 +356,54 @@ impl Input {
     }
 }
 
-fn open_as(format: Format, path: &Path, context: &Context) -> Outcome<Content> {
-    let opened = match format {
-        Format::Raw | Format::BlskFile | Format::Blosc2Zip => return raw(path),
-        _ => context.reading(path).open(path),
-    };
+fn content_of(opened: Opened, path: &Path, memory: Memory) -> Outcome<Content> {
     Ok(match opened {
-        Ok(Opened::SuperChunk(frame)) => Content::Frame(frame),
-        Ok(Opened::Array(array)) => Content::Array(Array::Frame(array)),
-        Ok(Opened::Objects(list)) => Content::Objects(ObjectList::Frame(list)),
-        Ok(Opened::Chunk(chunk)) => Content::Chunk(chunk),
-        Ok(Opened::Pack(pack)) => packs::content(pack, context)?,
-        Ok(Opened::Npy(file)) => Content::Array(arrays::of_npy(file, path, context.memory())?),
-        Ok(other) => {
+        Opened::SuperChunk(frame) => Content::Frame(frame),
+        Opened::Array(array) => Content::Array(Array::Frame(array)),
+        Opened::Objects(list) => Content::Objects(ObjectList::Frame(list)),
+        Opened::Chunk(chunk) => Content::Chunk(chunk),
+        Opened::Pack(pack) => content_of_pack(pack, memory)?,
+        Opened::Npy(file) => Content::Array(arrays::of_npy(file, path, memory)?),
+        other => {
             let words = format!("`{}` is {other}", path.display());
             return Err(Failure::said(Exit::Unsupported, words));
         }
-        // What only python-blosc2 reads has chunks, too.
-        Err(error) if error.kind() == ErrorKind::Unsupported && format == Format::Frame => {
-            let frame = SuperChunk::open_with(path, &context.reading(path))?;
-            context.warn(error.message());
-            Content::Frame(Box::new(frame))
-        }
-        Err(error) => return Err(error.into()),
     })
 }
 
-fn raw(path: &Path) -> Outcome<Content> {
-    let reader = FileReader::open(path)?;
-    let len = reader.len()?;
-    Ok(Content::Raw(RawFile { reader, len }))
+/// What a Bloscpack file holds.
+fn content_of_pack(pack: Box<Pack>, memory: Memory) -> Outcome<Content> {
+    if pack.has_objects() {
+        return Ok(Content::Objects(ObjectList::Pack(pack)));
+    }
+    Ok(match arrays::of_pack(pack, memory)? {
+        Ok(array) => Content::Array(array),
+        Err(pack) => Content::Pack(pack),
+    })
 }
 
-/// Copies stdin to a temporary file, because frames are not read from front to back.
-pub(crate) fn spool_stdin() -> Outcome<Scratch> {
-    Scratch::of_stream(&mut io::stdin().lock())
+/// Whether an input can be read only once: stdin, a pipe or a device.
+pub(crate) fn is_stream(input: &OsStr) -> bool {
+    let found = Path::new(input).metadata();
+    input == "-" || found.is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The same for a pipe with a name, or a device.
-pub(crate) fn spool_pipe(path: &Path) -> Outcome<Scratch> {
-    let file = File::open(path).map_err(|error| Failure::io("open it for reading", path, error))?;
-    Scratch::of_stream(&mut &file)
+/// An input that is packed itself: what is in it is decoded and appended, unless it is out of
+/// proportion to what is stored.
+pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
+    let packed = opened(input, context)?;
+    packed.as_ref().map_or(Ok(()), |packed| packed.check_expansion(context))?;
+    Ok(packed)
 }
 
-/// A length that must fit the memory.
-pub(crate) fn to_usize(len: u64) -> Outcome<usize> {
-    usize::try_from(len).map_err(|_| Error::limit("more bytes than the memory has").into())
+/// An input that is packed itself.
+pub(crate) fn opened(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
+    if is_stream(input) {
+        return Ok(None);
+    }
+    let found = Found::at_path(Path::new(input))?;
+    if found.format() == Format::Raw {
+        return Ok(None);
+    }
+    Input::of(found, context).map(Some)
 }

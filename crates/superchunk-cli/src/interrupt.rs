@@ -88,13 +88,37 @@ fn end(signal: i32) {
     std::process::exit(ENDED_BY_SIGNAL + signal);
 }
 
+/// An entry in the list of what goes when the command is interrupted.
+#[derive(Debug)]
+pub(crate) struct Listed(PathBuf);
+
+impl Listed {
+    /// Lists a file or folder that is about to be made.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        began(&path);
+        Self(path)
+    }
+
+    /// Makes and lists what is not there yet.
+    pub(crate) fn make(path: PathBuf, create: fn(&Path) -> io::Result<()>) -> io::Result<Self> {
+        make(&path, || create(&path)).map(|()| Self(path))
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        // What is finished has another place.
+        discard(&self.0);
+    }
+}
+
 /// Writes down a file or folder that is about to be made.
-pub(crate) fn began(path: &Path) {
+fn began(path: &Path) {
     lock().unfinished.insert(path.to_owned());
 }
 
 /// Makes a file or folder and writes it down, in one step for signals.
-pub(crate) fn make(path: &Path, make: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+fn make(path: &Path, make: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let mut state = lock();
     make()?;
     state.unfinished.insert(path.to_owned());
@@ -132,7 +156,7 @@ pub(crate) fn finally(change: impl FnOnce() -> superchunk::Result<()>) -> Outcom
 }
 
 /// Removes a file or folder, and crosses it out.
-pub(crate) fn discard(path: &Path) {
+fn discard(path: &Path) {
     let mut state = lock();
     remove(path);
     state.unfinished.remove(path);

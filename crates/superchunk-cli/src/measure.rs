@@ -7,7 +7,8 @@ use superchunk::chunk::{Decoder, Encoder};
 use superchunk::{CompressOptions, Error, Value};
 
 use crate::failure::{Failure, Outcome};
-use crate::input::{Input, to_usize};
+use crate::input::Input;
+use crate::memory::to_usize;
 use crate::output::rounded;
 
 /// A ratio and two speeds in MB/s.

@@ -81,6 +81,11 @@ impl Memory {
     }
 }
 
+/// A length that must fit the memory.
+pub(crate) fn to_usize(len: u64) -> Outcome<usize> {
+    usize::try_from(len).map_err(|_| Error::limit("more bytes than the memory has").into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,9 +5,8 @@ use std::fmt;
 use std::path::Path;
 
 use superchunk::compat::{self, Compatibility, Need, Program, Version};
-use superchunk::{ErrorKind, Value};
+use superchunk::{ErrorKind, OpenOptions, Value};
 
-use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output::object;
 
@@ -40,11 +39,11 @@ pub(crate) fn parse_reader(text: &str) -> Result<Reader, String> {
 }
 
 /// Refuses a file or folder that one of the readers does not read, or misreads.
-pub(crate) fn check_path(path: &Path, readers: &[Reader], context: &Context) -> Outcome {
+pub(crate) fn check_path(path: &Path, readers: &[Reader], options: &OpenOptions) -> Outcome {
     if readers.is_empty() {
         return Ok(());
     }
-    let found = match compat::path(path, &context.open_options()) {
+    let found = match compat::path(path, options) {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
             return Err(Failure::usage("--compat is about formats of the Blosc family")
                 .with_help("leave it out, or make a frame, an array, a table or a .blp file"));

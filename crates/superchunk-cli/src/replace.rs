@@ -1,82 +1,23 @@
 //! New files and folders appear whole or not at all.
 //!
-//! They are made in a private folder beside their final place ([`Replacement`]), and get their name
+//! They are made in a private folder beside their final place ([`Claim`]), and get their name
 //! when they are complete. What they replace is locked from before the command reads its input,
 //! which may be the very same file, until the new one has the name: no change of another writer is
 //! lost. What fails or is interrupted on the way leaves nothing, and leaves what was there before.
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use superchunk::columns::ColumnFolder;
-use superchunk::detect::{self, Format};
-use superchunk::store::{Replacement, temporary_name};
-use superchunk::{Error, ErrorKind, Limits};
+use superchunk::detect::Format;
+use superchunk::{Error, ErrorKind};
 
+use crate::claim::Claim;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::interrupt;
-
-/// What a command is going to replace, locked.
-#[derive(Debug)]
-pub(crate) struct Claim {
-    target: PathBuf,
-    replacement: Replacement,
-    _listed: Listed,
-}
-
-/// An entry in the list of what goes when the command is interrupted.
-#[derive(Debug)]
-struct Listed(PathBuf);
-
-impl Listed {
-    fn new(path: PathBuf) -> Self {
-        interrupt::began(&path);
-        Self(path)
-    }
-
-    /// Makes and lists what is not there yet.
-    fn make(path: PathBuf, make: fn(&Path) -> io::Result<()>) -> io::Result<Self> {
-        interrupt::make(&path, || make(&path)).map(|()| Self(path))
-    }
-}
-
-impl Drop for Listed {
-    fn drop(&mut self) {
-        // What is finished has another place.
-        interrupt::discard(&self.0);
-    }
-}
-
-impl Claim {
-    /// Locks what is at `target`; `None` if there is nothing yet.
-    pub(crate) fn of(target: &Path, context: &Context) -> Outcome<Option<Self>> {
-        match fs::metadata(target) {
-            Ok(found) if found.is_file() || found.is_dir() => {
-                Self::begin(target, context).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn begin(target: &Path, context: &Context) -> Outcome<Self> {
-        if target.file_name().is_none() {
-            return Err(Failure::usage(format!("`{}` is not a file name", target.display())));
-        }
-        let replacement = Replacement::begin(target, context.wait())?;
-        let listed = Listed::new(replacement.folder().to_owned());
-        Ok(Self { target: target.to_owned(), replacement, _listed: listed })
-    }
-
-    /// Whether this is about the file or folder at `path`.
-    pub(crate) fn is_of(&self, path: &Path) -> bool {
-        match (fs::canonicalize(&self.target), fs::canonicalize(path)) {
-            (Ok(target), Ok(path)) => target == path,
-            _ => self.target == path,
-        }
-    }
-}
+use crate::opened::Found;
 
 /// Makes a new file or folder at `target`: `make` gets the path to make it at. Only with `force`
 /// may there be one already; of folders only those that are empty or hold a container.
@@ -86,16 +27,16 @@ pub(crate) fn replace<T>(
     context: &Context,
     make: impl FnOnce(&Path) -> Outcome<T>,
 ) -> Outcome<T> {
-    check(target, force)?;
+    check(target, force, context)?;
     let mut claim = match context.take_claim(target) {
         Some(claim) => claim,
-        None => Claim::begin(target, context)?,
+        None => Claim::begin(target, context.wait())?,
     };
     let temporary = claim.replacement.path().to_owned();
     let made = make(&temporary)
         .map_err(|failure| renamed(nothing_changed(failure), &temporary, target))?;
     context.check_readers(&temporary)?;
-    check(target, force)?;
+    check(target, force, context)?;
     if context.creates_lock_file() && is_frame(&temporary) {
         claim.replacement.create_lock_file()?;
     }
@@ -110,76 +51,17 @@ pub(crate) fn replace<T>(
 
 /// Whether C-Blosc2 would use a lock file for it.
 fn is_frame(path: &Path) -> bool {
-    let detected = detect::path(path);
-    detected.is_ok_and(|found| matches!(found.format, Format::Frame | Format::SparseFrame))
-}
-
-/// A place for temporary files that nobody else may look at; it goes when this is dropped.
-pub(crate) struct Scratch {
-    path: PathBuf,
-    /// A file that has no name any more.
-    _nameless: Option<fs::File>,
-    _folder: Option<Listed>,
-}
-
-impl Scratch {
-    /// A path that nobody else uses; nothing is there yet.
-    pub(crate) fn new() -> Outcome<Self> {
-        loop {
-            let folder = std::env::temp_dir().join(temporary_name("superchunk"));
-            let path = folder.join("scratch");
-            match Listed::make(folder.clone(), create_private_folder) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Failure::io("make a temporary folder", &folder, error)),
-                Ok(listed) => return Ok(Self { path, _nameless: None, _folder: Some(listed) }),
-            }
-        }
-    }
-
-    /// All of a stream, in a file that loses its name at once where the system allows that.
-    pub(crate) fn of_stream(stream: &mut dyn io::Read) -> Outcome<Self> {
-        let mut this = Self::new()?;
-        let path = this.path.clone();
-        let failed = |error| Failure::io("keep the input in a temporary file", &path, error);
-        let mut file = fs::File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)
-            .map_err(failed)?;
-        #[cfg(unix)]
-        {
-            let descriptor = std::os::fd::AsRawFd::as_raw_fd(&file);
-            this._folder = None;
-            this.path = PathBuf::from(format!("/dev/fd/{descriptor}"));
-        }
-        io::copy(stream, &mut file).map_err(failed)?;
-        this._nameless = Some(file);
-        Ok(this)
-    }
-
-    /// The path.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-/// Makes a folder that only its owner may enter.
-fn create_private_folder(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    return std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(path);
-    #[cfg(windows)]
-    return fs::create_dir(path);
+    Found::at_path(path).is_ok_and(|found| found.is_frame())
 }
 
 /// Refuses to overwrite without `force`, and with it to overwrite a folder of unknown content.
-fn check(target: &Path, force: bool) -> Outcome {
+fn check(target: &Path, force: bool, context: &Context) -> Outcome {
     let name = target.display();
     let (message, help) = if target.symlink_metadata().is_err() {
         return Ok(());
     } else if !force {
         (format!("`{name}` exists already"), "overwrite it with -f, or choose another -o")
-    } else if !target.is_dir() || is_replaceable(target) {
+    } else if !target.is_dir() || is_replaceable(target, context)? {
         // Pipes, sockets and devices are refused when they are to be locked.
         return Ok(());
     } else {
@@ -190,16 +72,20 @@ fn check(target: &Path, force: bool) -> Outcome {
 }
 
 /// Whether a folder is empty or a container.
-fn is_replaceable(folder: &Path) -> bool {
+fn is_replaceable(folder: &Path, context: &Context) -> Outcome<bool> {
     let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    match detect::path(folder) {
+    match Found::at_path(folder) {
         // Any files may be beside the columns.
-        Ok(found) if found.format == Format::Columns => {
-            let columns = ColumnFolder::open(folder, &Limits::default());
-            columns.and_then(|columns| columns.strays()).is_ok_and(|strays| strays.is_empty())
+        Ok(found) if found.format() == Format::Columns => {
+            let columns = ColumnFolder::open(folder, &context.limits());
+            match columns.and_then(|columns| columns.strays()) {
+                // What is beside them is not known.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error.into()),
+                strays => Ok(strays.is_ok_and(|strays| strays.is_empty())),
+            }
         }
-        Ok(_) => true,
-        Err(_) => is_empty(),
+        Ok(_) => Ok(true),
+        Err(_) => Ok(is_empty()),
     }
 }
 

@@ -6,12 +6,13 @@ use superchunk::bloscpack::{Checksum, Pack};
 use superchunk::detect::Format;
 use superchunk::{Filter, Integrity, StoredChunk, SuperChunk, Value};
 
+use crate::attributes;
 use crate::failure::Outcome;
 use crate::input::{Content, Input};
 use crate::names::human;
+use crate::opened::index_file;
 use crate::output::{Document, numbers, ratio, rounded, texts};
-use crate::packs;
-use crate::parts::{Envelope, index_file};
+use crate::parts::Envelope;
 
 /// What is known of something without decoding it.
 pub(crate) struct Summary {
@@ -127,7 +128,7 @@ impl Summary {
             _ => "unverified",
         });
         self.entry_bits = unusual_entry_bits(frame);
-        let mut decoding = Decoding::of(input);
+        let mut decoding = input.decoding();
         for name in frame.metalayer_names() {
             let bytes = frame.metalayer(name).unwrap_or_default();
             self.metalayers.push((name.to_owned(), decoding.value(bytes)?));
@@ -161,7 +162,7 @@ impl Summary {
         self.filters = names_of(&options.filters);
         let checksum = header.checksum;
         self.checksums = Some(if checksum == Checksum::None { "none" } else { checksum.name() });
-        self.attributes = packs::attributes(pack);
+        self.attributes = attributes::of_pack(pack);
         if pack.has_objects() {
             self.free = Some((pack.free_len()?, pack.dead_len()?));
         }
@@ -305,27 +306,6 @@ pub(crate) fn sides(shape: &[u64]) -> String {
     match shape {
         [] => "one value".to_owned(),
         _ => shape.iter().map(u64::to_string).collect::<Vec<_>>().join(" x "),
-    }
-}
-
-/// Decodes the metalayers and attributes of an input, which stay in memory together.
-pub(crate) struct Decoding<'a> {
-    input: &'a Input,
-    /// The bytes of those so far.
-    len: u64,
-}
-
-impl<'a> Decoding<'a> {
-    pub(crate) fn of(input: &'a Input) -> Self {
-        Self { input, len: 0 }
-    }
-
-    /// Decodes one more value, and refuses it beyond the limit of memory. Bytes that are not valid
-    /// MessagePack stay bytes.
-    pub(crate) fn value(&mut self, bytes: &[u8]) -> Outcome<Value> {
-        self.len += bytes.len() as u64;
-        self.input.memory.check_text(&self.input.name, self.len)?;
-        Ok(Value::decode(bytes).unwrap_or_else(|_| bytes.to_vec().into()))
     }
 }
 

@@ -5,11 +5,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use superchunk::Value;
+use superchunk::{SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, path_value};
+use crate::readers::Reader;
 use crate::replace::replace;
 
 /// What the extension of an output says that is made.
@@ -117,6 +118,17 @@ impl Target {
         }
     }
 
+    /// Has what goes there checked before it gets its name: all of these programs must be able to
+    /// read it.
+    pub(crate) fn require_readers(&self, readers: &[Reader], context: &Context) -> Outcome {
+        if !readers.is_empty() && !matches!(self, Self::Path(_)) {
+            let words = "--compat checks what was written, which a pipe cannot take back";
+            return Err(Failure::usage(words).with_help("write to a file with -o FILE"));
+        }
+        context.require_readers(readers);
+        Ok(())
+    }
+
     /// How to call it in a sentence.
     pub(crate) fn name(&self) -> String {
         match self {
@@ -178,6 +190,20 @@ impl Target {
                 fill(file, path, write)
             }),
         }
+    }
+
+    /// Writes a frame from front to back, and returns its length.
+    pub(crate) fn write_frame(
+        &self,
+        frame: &SuperChunk,
+        force: bool,
+        context: &Context,
+    ) -> Outcome<u64> {
+        self.write(force, context, |out| {
+            let mut counter = Counter { out, count: 0 };
+            frame.write_to(&mut counter)?;
+            Ok(counter.count)
+        })
     }
 }
 

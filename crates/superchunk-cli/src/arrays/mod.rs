@@ -1,26 +1,21 @@
-//! Arrays: NumPy files, frames with axes, and Bloscpack files that are arrays. Everything N-d of the
-//! program passes through here.
+//! Arrays: NumPy files, frames with axes, and Bloscpack files that are arrays. Everything N-d that the
+//! program reads passes through here.
 
 mod fit;
 mod npy_file;
 mod packed;
-mod write;
 
 pub(crate) use fit::{ExactSource, Needed, RawShape};
-pub(crate) use write::{
-    Incoming, Request, append, check_axes, convert, copy, pack, refuse_shapes, refuse_sizes,
-};
+pub(crate) use npy_file::to_c_order;
 
 use std::ops::Range;
 use std::path::Path;
 
 use superchunk::bloscpack::Pack;
-use superchunk::{AxisSlice, DType, Error, ErrorKind, NdArray, Selection, SuperChunk, npy};
+use superchunk::{AxisSlice, Error, ErrorKind, NdArray, Selection, SuperChunk};
 
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input, to_usize};
-use crate::memory::Memory;
-use crate::values::{guess, parse_dtype};
+use crate::memory::{Memory, to_usize};
 use npy_file::NpyFile;
 use packed::PackedArray;
 
@@ -56,25 +51,6 @@ pub(crate) fn of_pack(pack: Box<Pack>, memory: Memory) -> Outcome<Result<Array, 
 /// Whether a frame is an array.
 pub(crate) fn is_array(frame: &SuperChunk) -> bool {
     frame.metalayer("b2nd").is_some() || frame.metalayer("caterva").is_some()
-}
-
-/// The header of the NumPy file that holds the same items.
-pub(crate) fn npy_header(input: &Input) -> Outcome<Vec<u8>> {
-    let (dtype, shape) = type_and_shape(input)?;
-    Ok(npy::write_header(&dtype, &shape))
-}
-
-/// What an array of the same items is; those of no axes lie along one.
-pub(crate) fn type_and_shape(input: &Input) -> Outcome<(DType, Vec<u64>)> {
-    let dtype = match input.dtype() {
-        Some(text) => parse_dtype(&text)?,
-        None => guess(input.item_size())?,
-    };
-    let shape = match &input.content {
-        Content::Array(array) => array.shape().to_vec(),
-        _ => vec![input.item_count(&dtype)?],
-    };
-    Ok((dtype, shape))
 }
 
 impl Array {
@@ -190,7 +166,7 @@ impl Array {
 }
 
 /// How many rows of the first axis to handle at once: those of a chunk, if they are not too many.
-fn rows_at_once(array: &NdArray, row: u64, memory: Memory) -> u64 {
+pub(crate) fn rows_at_once(array: &NdArray, row: u64, memory: Memory) -> u64 {
     let chunk = array.chunk_shape().first().map_or(1, |side| *side as u64);
     chunk.clamp(1, (memory.at_most(MOST) / row.max(1)).max(1))
 }

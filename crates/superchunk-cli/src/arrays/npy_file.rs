@@ -7,9 +7,8 @@ use superchunk::{AxisSlice, DType, Error, Selection};
 
 use super::{Needed, PIECE, ahead, bytes_of};
 use crate::failure::Outcome;
-use crate::input::to_usize;
-use crate::memory::Memory;
-use crate::verbs::pack::stored_of_path;
+use crate::memory::{Memory, to_usize};
+use crate::sizes::stored_of_path;
 
 /// An open `.npy` file.
 pub(crate) struct NpyFile {
@@ -144,7 +143,7 @@ fn advance(
 }
 
 /// The items of an array whose first index varies fastest, with the last one varying fastest.
-pub(super) fn to_c_order(columns: &[u8], shape: &[u64], item_size: usize) -> Vec<u8> {
+pub(crate) fn to_c_order(columns: &[u8], shape: &[u64], item_size: usize) -> Vec<u8> {
     let mut rows = Vec::with_capacity(columns.len());
     let mut index = vec![0u64; shape.len()];
     for _ in 0..columns.len() / item_size.max(1) {

@@ -8,8 +8,7 @@ use superchunk::{AxisSlice, DType, Selection};
 use super::npy_file::{NpyFile, to_c_order};
 use super::{MOST, ahead, bytes_of};
 use crate::failure::Outcome;
-use crate::input::to_usize;
-use crate::memory::Memory;
+use crate::memory::{Memory, to_usize};
 
 /// An array of NumPy in a Bloscpack file.
 pub(crate) struct PackedArray {

@@ -3,25 +3,20 @@
 
 mod records;
 mod show;
-mod write;
 
-pub(crate) use records::{Framing, PackingArgs, RecordArgs};
+pub(crate) use records::{Framing, PackingArgs, RecordArgs, json_value, read};
 pub(crate) use show::{print, unpack};
-pub(crate) use write::{Counts, Request, append, convert, pack};
 
 use superchunk::bloscpack::Pack;
 use superchunk::{Json, ObjectKind, ObjectPacking, Objects, SuperChunk, Value};
 
 use crate::failure::Outcome;
-use crate::input::{Input, to_usize};
+use crate::memory::to_usize;
 use crate::span::Span;
 
 /// The key of the metadata of a Bloscpack file that says that every object is a JSON text.
-const FORMAT: &str = "format";
-const JSON: &str = "json";
-/// The value of a frame that says how many objects each chunk has.
-const LENGTHS: &str = "_batch_array_metadata";
-
+pub(crate) const FORMAT: &str = "format";
+pub(crate) const JSON: &str = "json";
 /// Objects that are opened for reading.
 pub(crate) enum ObjectList {
     /// In a Bloscpack file.
@@ -33,12 +28,6 @@ pub(crate) enum ObjectList {
 /// Whether a frame holds objects.
 pub(crate) fn is_list(frame: &SuperChunk) -> bool {
     Objects::are_in(frame)
-}
-
-/// The attributes of a frame that are not of the list itself.
-pub(crate) fn free_attributes(input: &Input) -> Outcome<Vec<(String, Value)>> {
-    let is_free = |(name, _): &(String, Value)| name != LENGTHS;
-    Ok(input.attributes()?.into_iter().filter(is_free).collect())
 }
 
 impl ObjectList {
@@ -141,7 +130,7 @@ impl ObjectList {
 }
 
 /// What the metadata of a Bloscpack file says its objects are.
-fn kind_of_pack(pack: &Pack) -> ObjectKind {
+pub(crate) fn kind_of_pack(pack: &Pack) -> ObjectKind {
     let word = |key| pack.metadata().and_then(|json: &Json| json.get(key)?.as_str());
     match (word("dtype"), word(FORMAT)) {
         (_, Some(JSON)) => ObjectKind::Values,

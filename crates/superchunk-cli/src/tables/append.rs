@@ -3,43 +3,24 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use superchunk::detect::{self, Format};
+use superchunk::detect::Format;
 use superchunk::table::Column;
 
 use super::Rows;
-use super::convert::{each_batch, records_batches};
-use super::records::{Records, TextForm};
-use super::sink::{Schema, Sink};
+use super::batch::{each_batch, records_batches, schema};
+use super::records::Records;
+use super::sink::Sink;
 use super::text_width::{filled_up, fits, is_same_text};
-use super::widen::{Widened, append_to_copy};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::foreign;
 use crate::interrupt;
-use crate::location::Location;
+use crate::opened::Found;
+use crate::text_form::TextForm;
 
-/// Appends CSV, JSON-lines or other tables to the table at `path`; `None` if it is something else.
-/// Columns of text become as wide as they need if `widens`.
+/// Appends CSV, JSON-lines or other tables to a table in one commit; returns the number of rows that
+/// came, and of all.
 pub(crate) fn append(
-    path: &Path,
-    inputs: &[OsString],
-    widens: bool,
-    context: &Context,
-) -> Outcome<Option<Widened>> {
-    // Nothing makes one commit of those of several frames.
-    let is_copied = || detect::path(path).is_ok_and(|found| found.format == Format::Columns);
-    let appended = if widens || is_copied() {
-        append_to_copy(path, inputs, widens, context)?
-    } else {
-        let Some(sink) = Sink::edit(path, context)? else { return Ok(None) };
-        Widened { counts: append_in_place(sink, inputs, context)?, columns: Vec::new() }
-    };
-    Sink::warn_if_unfinished(path, context);
-    Ok(Some(appended))
-}
-
-/// Appends to a table in one commit; tells how many rows came, and how many there are.
-pub(super) fn append_in_place(
     mut sink: Sink,
     inputs: &[OsString],
     context: &Context,
@@ -82,11 +63,12 @@ impl Incoming {
     /// Opens a file or folder, which must have all of the columns; one of text no others.
     pub(super) fn open(input: &OsString, columns: &[Column], context: &Context) -> Outcome<Self> {
         let path = Path::new(input);
-        if let Some(rows) = Rows::open(&Location::whole(Some(path.to_owned())), context)? {
-            return Ok(Self::Rows(rows));
-        }
-        if input != "-" && path.is_file() {
-            refuse_other(path)?;
+        if input != "-" && (path.is_file() || path.is_dir()) {
+            let found = Found::at_path(path)?;
+            if found.is_table() {
+                return Ok(Self::Rows(Rows::of(&found, context)?));
+            }
+            refuse_other(&found)?;
         }
         let mut records = Records::open(path, TextForm::of_name(path), context.memory())?;
         records.is_strict = true;
@@ -105,14 +87,12 @@ impl Incoming {
 }
 
 /// Refuses a file that has no rows of text in it.
-fn refuse_other(path: &Path) -> Outcome {
-    let name = path.display().to_string();
-    let detected = detect::path(path)?;
-    if detected.format != Format::Raw {
-        return Err(foreign::refuse_as_table(&name, path, &detected));
+fn refuse_other(found: &Found) -> Outcome {
+    if found.format() != Format::Raw {
+        return Err(found.refuse_as_table());
     }
-    if TextForm::of_name(path).is_none() && foreign::is_binary(path) {
-        return Err(foreign::refuse(&name, path, &detected, "a table, CSV or JSON-lines"));
+    if TextForm::of_name(&found.path).is_none() && foreign::is_binary(&found.path) {
+        return Err(found.refuse("a table, CSV or JSON-lines"));
     }
     Ok(())
 }
@@ -148,11 +128,6 @@ pub(super) fn matching(columns: &[Column], rows: &Rows) -> Outcome<Vec<Column>> 
         .iter()
         .map(|column| find(&column.name).ok_or_else(|| lacks(&rows.name, &column.name)));
     found.collect()
-}
-
-/// Rows of columns without attributes.
-pub(super) fn schema(columns: &[Column], rows: u64) -> Schema {
-    Schema { columns: columns.to_vec(), rows, is_array: false, attributes: Vec::new() }
 }
 
 fn lacks(input: &str, name: &str) -> Failure {

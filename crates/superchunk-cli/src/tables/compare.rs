@@ -3,12 +3,10 @@
 use superchunk::Error;
 use superchunk::table::{Column, Source};
 
+use super::Rows;
 use super::objects::{Object, Objects};
-use super::{Rows, is_table};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::folders;
-use crate::location::Location;
 
 /// The bytes of a column that are compared in one step.
 const PIECE: u64 = 1 << 20;
@@ -20,11 +18,6 @@ pub(crate) struct TableDifference {
     pub(crate) words: String,
     pub(crate) column: Option<String>,
     pub(crate) row: Option<u64>,
-}
-
-/// Whether a location is a table, an array that is one, or a folder of arrays.
-pub(crate) fn has_columns(location: &Location) -> bool {
-    location.path.as_ref().is_some_and(|path| is_table(path) || folders::is_plain(path))
 }
 
 /// Compares names, types and rows. The order of the columns does not count.

@@ -2,26 +2,27 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::PathBuf;
 
-use superchunk::table::{Column, Source};
+use superchunk::table::Source;
 
+use super::batch::{Schema, each_batch, records_batches};
 use super::infer::infer;
 use super::print::Shown;
-use super::records::{Advice, Records, TextForm};
-use super::sink::{Schema, Sink};
+use super::records::{Advice, Records};
+use super::sink::Sink;
 use super::{Rows, len_of, npy, print};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
-use crate::input::spool_stdin;
 use crate::location::Location;
 use crate::memory::Memory;
-use crate::replace::{Scratch, replace};
+use crate::opened::Found;
+use crate::replace::replace;
+use crate::sizes::stored_of_path;
 use crate::span::Span;
 use crate::target::{Named, Target};
+use crate::text_form::TextForm;
 use crate::values::Escape;
-use crate::verbs::pack::stored_of_path;
 
 /// What a table becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,24 +65,25 @@ pub(crate) struct Request<'a> {
 /// Who gives the rows.
 enum Feed {
     Rows(Rows),
-    Text { path: PathBuf, form: TextForm, _kept: Option<Scratch> },
+    Text { file: Found, form: TextForm },
 }
 
 /// Converts; tells how many bytes the rows have.
 pub(crate) fn convert(
     location: &Location,
+    found: Option<Found>,
     target: &Target,
     request: &Request<'_>,
     context: &Context,
 ) -> Outcome<u64> {
-    let (feed, schema) = open(location, request, context)?;
+    let (feed, schema) = open(location, found, request, context)?;
     let nbytes = len_of(&schema.columns, schema.rows);
     schema.check(&location.name(), context.memory())?;
     let feed = &feed;
     match feed {
         Feed::Rows(rows) => rows.check_expansion(&schema.columns, schema.rows, context)?,
-        Feed::Text { path, .. } => {
-            context.check_output(&location.name(), nbytes, stored_of_path(path))?;
+        Feed::Text { file, .. } => {
+            context.check_output(&location.name(), nbytes, stored_of_path(&file.path))?;
         }
     }
     match (request.made, target) {
@@ -112,8 +114,13 @@ pub(crate) fn convert(
     Ok(nbytes)
 }
 
-fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcome<(Feed, Schema)> {
-    let (feed, mut schema) = opened(location, request.dtypes, context)?;
+fn open(
+    location: &Location,
+    found: Option<Found>,
+    request: &Request<'_>,
+    context: &Context,
+) -> Outcome<(Feed, Schema)> {
+    let (feed, mut schema) = opened(location, found, request.dtypes, context)?;
     let is_text = matches!(feed, Feed::Text { .. });
     if !is_text && !request.dtypes.is_empty() {
         return Err(Failure::usage("--dtype is for columns that come as text"));
@@ -153,17 +160,22 @@ pub(super) fn refuse_objects(rows: &Rows, has_no_other: bool, context: &Context)
     Ok(())
 }
 
-fn opened(location: &Location, dtypes: &[String], context: &Context) -> Outcome<(Feed, Schema)> {
-    let table = Rows::open(location, context)?;
-    if table.is_none()
-        && let Some((path, form, kept)) = text_of(location)?
-    {
-        let (columns, rows) =
-            infer(&mut Records::open(&path, Some(form), context.memory())?, dtypes)?;
-        let schema = Schema { columns, rows, is_array: false, attributes: Vec::new() };
-        return Ok((Feed::Text { path, form, _kept: kept }, schema));
-    }
-    let rows = table.map_or_else(|| Rows::of_arrays(location, context), Ok)?;
+fn opened(
+    location: &Location,
+    found: Option<Found>,
+    dtypes: &[String],
+    context: &Context,
+) -> Outcome<(Feed, Schema)> {
+    let found = match found {
+        Some(file) if let Some(form) = text_form(&file) => {
+            let mut records = Records::open(&file.path, Some(form), context.memory())?;
+            let (columns, rows) = infer(&mut records, dtypes)?;
+            let schema = Schema { columns, rows, is_array: false, attributes: Vec::new() };
+            return Ok((Feed::Text { file, form }, schema));
+        }
+        found => found,
+    };
+    let rows = Rows::of_any(location, found, context)?;
     let schema = Schema {
         columns: rows.typed_columns(),
         rows: rows.rows(),
@@ -173,14 +185,12 @@ fn opened(location: &Location, dtypes: &[String], context: &Context) -> Outcome<
     Ok((Feed::Rows(rows), schema))
 }
 
-/// A file of text, which is read twice; stdin is kept meanwhile.
-fn text_of(location: &Location) -> Outcome<Option<(PathBuf, TextForm, Option<Scratch>)>> {
-    if let Some(path) = &location.path {
-        let form = TextForm::of_name(path).filter(|_| path.is_file());
-        return Ok(form.map(|form| (path.clone(), form, None)));
+/// How a file of text, which is read twice, has its rows; what comes from stdin is CSV.
+fn text_form(found: &Found) -> Option<TextForm> {
+    match &found.location.path {
+        Some(path) => TextForm::of_name(path).filter(|_| path.is_file()),
+        None => Some(TextForm::Csv),
     }
-    let kept = spool_stdin()?;
-    Ok(Some((kept.path().to_owned(), TextForm::Csv, Some(kept))))
 }
 
 impl Feed {
@@ -208,58 +218,12 @@ impl Feed {
         memory: Memory,
         take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
     ) -> Outcome {
-        let Self::Text { path, form, .. } = self else { return Ok(()) };
-        let mut records = Records::open(path, Some(*form), memory)?;
+        let Self::Text { file, form } = self else { return Ok(()) };
+        let mut records = Records::open(&file.path, Some(*form), memory)?;
         let order: Vec<usize> = (0..schema.columns.len()).collect();
         records.advice = Advice::CONVERT;
         records_batches(&mut records, &schema.columns, &order, schema.batch_within(memory), take)
     }
-}
-
-/// Reads rows of text to their end.
-pub(super) fn records_batches(
-    records: &mut Records,
-    columns: &[Column],
-    order: &[usize],
-    batch: u64,
-    take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
-) -> Outcome {
-    let mut parts = vec![Vec::new(); columns.len()];
-    let mut count = 0;
-    while let Some(cells) = records.next()? {
-        records.items(columns, order, &cells, &mut parts)?;
-        count += 1;
-        if count == batch {
-            take(&parts)?;
-            parts.iter_mut().for_each(Vec::clear);
-            count = 0;
-        }
-    }
-    if count > 0 { take(&parts) } else { Ok(()) }
-}
-
-/// Reads all rows of the wanted columns.
-pub(super) fn each_batch(
-    source: &dyn Source,
-    schema: &Schema,
-    memory: Memory,
-    take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
-) -> Outcome {
-    let place = |column: &Column| source.columns().iter().position(|c| c.name == column.name);
-    let mut first = 0;
-    while first < schema.rows {
-        let stop = schema.rows.min(first + schema.batch_within(memory));
-        let mut parts = Vec::with_capacity(schema.columns.len());
-        for column in &schema.columns {
-            let rows = usize::try_from(stop - first).unwrap_or(usize::MAX);
-            let mut bytes = vec![0; rows.saturating_mul(column.row_size())];
-            source.read(place(column).unwrap_or(usize::MAX), first..stop, &mut bytes)?;
-            parts.push(bytes);
-        }
-        take(&parts)?;
-        first = stop;
-    }
-    Ok(())
 }
 
 fn to_csv(

@@ -9,13 +9,13 @@ use superchunk::{DKind, DType, Error, ErrorKind, Json, NdArray, Result};
 
 use super::array::VALUES;
 use crate::arrays::Array;
+use crate::attributes::json_of;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::{Content, Input};
-use crate::location::Location;
-use crate::packs::{free_attributes, json_of};
+use crate::opened::Found;
+use crate::sizes::stored_of_path;
 use crate::values::parse_dtype;
-use crate::verbs::pack::stored_of_path;
 
 /// Arrays of equally many rows.
 pub(super) struct FileSource {
@@ -38,18 +38,15 @@ enum Kept {
 
 impl FileSource {
     /// The array of a file. A structure gives a column for each of its fields.
-    pub(super) fn of_file(location: &Location, context: &Context) -> Outcome<Self> {
-        let input = Input::open(location, context)?;
+    pub(super) fn of_file(found: Found, context: &Context) -> Outcome<Self> {
+        let input = Input::of(found, context)?;
         let stored = stored_of_path(&input.path);
-        let attributes = match input.pack() {
-            Some(pack) => free_attributes(pack),
-            None => input.attributes()?,
-        };
+        let attributes = input.free_attributes()?;
         let array = match input.content {
             Content::Array(array) => array,
             Content::Raw(_) => return Err(input.refuse("a table or an array")),
             _ => {
-                let name = location.name();
+                let name = &input.name;
                 let words = format!("`{name}` is not a table or an array: its items have no type");
                 let help =
                     format!("`superchunk unpack {name} --dtype '<f8' -o OUT.npy` gives them one");
@@ -150,7 +147,7 @@ impl FileSource {
     }
 
     fn add_frame(&mut self, name: &str, place: PathBuf, context: &Context) -> Outcome {
-        let input = Input::open(&Location::whole(Some(place)), context)?;
+        let input = Input::of(Found::at_path(&place)?, context)?;
         if !matches!(&input.content, Content::Array(Array::Frame(_))) {
             return Err(input.refuse("an array in a frame"));
         }

@@ -6,17 +6,15 @@ use superchunk::columns::ColumnFolder;
 use superchunk::table::{Column, Source};
 use superchunk::{Json, NdArray, NdOptions};
 
-use super::append::schema;
-use super::attributes::value_of;
-use super::convert::each_batch;
+use super::batch::{Schema, each_batch, schema};
 use super::files::FileSource;
-use super::sink::Schema;
 use super::text_width::filled_up;
-use crate::arrays;
+use crate::attributes::value_of;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::Outcome;
 use crate::folders;
+use crate::write::array::check_axes;
 
 /// Arrays that get their rows one after the other.
 pub(crate) struct Frames {
@@ -195,7 +193,7 @@ fn create(
     let chunk: Vec<usize> =
         std::iter::once(batch).chain(column.row_shape.iter().copied()).collect();
     let frame = encoding.fresh(column.dtype.item_size(), context)?;
-    arrays::check_axes((chunks, blocks), shape.len())?;
+    check_axes((chunks, blocks), shape.len())?;
     let chunk = if chunks.is_empty() { chunk.as_slice() } else { chunks };
     let mut options = NdOptions::new(frame).with_chunks(chunk);
     if !blocks.is_empty() {

@@ -1,9 +1,9 @@
 //! The types of columns that come as text.
 
+use superchunk::DType;
 use superchunk::table::{Column, parse_item};
-use superchunk::{DKind, DType};
 
-use super::records::{Cell, Records};
+use super::records::{Cell, Records, lost};
 use crate::failure::{Failure, Outcome};
 use crate::values::parse_dtype;
 
@@ -116,22 +116,6 @@ impl Guess {
             None if self.is_ascii => Ok(DType::parse(&format!("|S{}", self.bytes.max(1)))?),
             None => Ok(DType::parse(&format!("<U{}", self.letters.max(1)))?),
         }
-    }
-}
-
-/// What a text would lose as a number of this type: then it is not meant as one.
-pub(super) fn lost(dtype: &DType, text: &str) -> Option<&'static str> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let back = match dtype.item_size() {
-        4 => text.parse().ok().map(|value: f32| format!("{value:.0}")),
-        _ => text.parse().ok().map(|value: f64| format!("{value:.0}")),
-    };
-    match (dtype.kind(), digits.as_bytes()) {
-        _ if text.starts_with('+') => Some("its plus sign"),
-        (_, [b'0', b'0'..=b'9', ..]) => Some("its leading zero"),
-        (DKind::Float, _) if is_whole && back.as_deref() != Some(text) => Some("digits"),
-        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::failure::Outcome;
 use crate::names::human;
 use crate::output::{self, Document, Table, numbers, object, ratio, rounded};
 use crate::readers;
-use crate::verbs::pack::size_of_path;
+use crate::sizes::size_of_path;
 
 /// Prints what `info` says in text.
 pub(crate) fn describe(rows: &Rows, path: &Path, readers: Option<&[Compatibility]>) -> Outcome {

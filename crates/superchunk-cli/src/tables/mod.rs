@@ -3,7 +3,7 @@
 
 mod append;
 mod array;
-mod attributes;
+mod batch;
 mod compare;
 mod convert;
 mod files;
@@ -24,30 +24,28 @@ mod view;
 mod widen;
 
 pub(crate) use append::append;
-use attributes::value_of;
-pub(crate) use compare::{TableDifference, compare, has_columns};
+pub(crate) use compare::{TableDifference, compare};
 pub(crate) use convert::{Made, Request, convert};
 pub(crate) use info::{data_len, describe, document, summary_line};
 pub(crate) use print::{TableForm, Wanted, show};
-pub(crate) use records::TextForm;
 pub(crate) use sink::Sink;
 pub(crate) use totals::{Totals, show_totals};
 pub(crate) use unpack::{Unpacked, unpack};
 pub(crate) use view::ColumnView;
-pub(crate) use widen::Widened;
+pub(crate) use widen::{Widened, append_to_copy};
 
 use std::path::{Path, PathBuf};
 
-use superchunk::detect::{self, Format};
 use superchunk::table::{Column, Scan, Source};
 use superchunk::{Error, Json, Opened, Value, bcolz, blsk};
 
+use crate::attributes::{self, value_of};
 use crate::context::Context;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::folders;
+use crate::failure::{Failure, Outcome};
 use crate::location::Location;
+use crate::opened::{Found, Held, changed};
+use crate::sizes::stored_of_path;
 use crate::span::Span;
-use crate::verbs::pack::stored_of_path;
 use array::ArraySource;
 use files::FileSource;
 use objects::Objects;
@@ -77,53 +75,37 @@ enum Kept {
     Files(Box<FileSource>),
 }
 
-/// Whether a format is that of a table, or of an array in a folder that is one of one column.
-pub(crate) fn is_of_tables(format: Format) -> bool {
-    matches!(format, Format::BcolzTable | Format::BcolzArray | Format::Blsk | Format::Columns)
-}
-
-/// Whether a path is the folder of a table or of an array that is one of one column.
-pub(crate) fn is_table(path: &Path) -> bool {
-    path.is_dir() && detect::path(path).is_ok_and(|found| is_of_tables(found.format))
-}
-
 impl Rows {
-    /// Opens a folder with a table or a column; `None` if the location is something else.
-    pub(crate) fn open(location: &Location, context: &Context) -> Outcome<Option<Self>> {
-        let Some(path) = location.path.as_ref().filter(|path| path.is_dir()) else {
-            return Ok(None);
+    /// Opens a table or an array in a folder, or its column that is meant.
+    pub(crate) fn of(found: &Found, context: &Context) -> Outcome<Self> {
+        let kept = match found.open(context)? {
+            Held::Opened(Opened::BcolzTable(table)) => Kept::Table(table),
+            Held::Opened(Opened::BcolzArray(array)) => Kept::Array(array),
+            Held::Opened(Opened::BlskTable(table)) => Kept::BlskTable(table),
+            Held::Opened(Opened::BlskArray(array)) => Kept::BlskArray(array),
+            Held::Opened(Opened::Columns(folder)) => {
+                Kept::Files(Box::new(FileSource::over(*folder, context)?))
+            }
+            _ => return Err(changed(&found.path)),
         };
-        if !is_table(path) {
-            return Ok(None);
-        }
-        let opened = context.open_options().open(path)?;
-        let detected = opened.detected();
-        let kept = match opened {
-            Opened::BcolzTable(table) => Kept::Table(table),
-            Opened::BcolzArray(array) => Kept::Array(array),
-            Opened::BlskTable(table) => Kept::BlskTable(table),
-            Opened::BlskArray(array) => Kept::BlskArray(array),
-            Opened::Columns(folder) => Kept::Files(Box::new(FileSource::over(*folder, context)?)),
-            _ => return Ok(None),
-        };
-        Self::over(location, kept, detected.reason).map(Some)
+        Self::over(&found.location, kept, found.detected.reason)
     }
 
-    /// Opens the array of a file, or the arrays of a folder without a list of columns.
-    pub(crate) fn of_arrays(location: &Location, context: &Context) -> Outcome<Self> {
-        let files = match location.path.as_ref().filter(|path| folders::is_plain(path)) {
-            Some(folder) => FileSource::of_folder(folder, context)?,
-            None => FileSource::of_file(location, context)?,
+    /// Opens anything that has columns: a table, the array of a file, or the arrays of a folder
+    /// without a list of columns, as which nothing is found.
+    pub(crate) fn of_any(
+        location: &Location,
+        found: Option<Found>,
+        context: &Context,
+    ) -> Outcome<Self> {
+        let files = match (found, &location.path) {
+            (Some(found), _) if found.is_table() => return Self::of(&found, context),
+            (Some(found), _) => FileSource::of_file(found, context)?,
+            (None, path) => {
+                FileSource::of_folder(path.as_deref().unwrap_or(Path::new("-")), context)?
+            }
         };
         Self::over(location, Kept::Files(Box::new(files)), "arrays in files")
-    }
-
-    /// Opens anything that has columns: a table, arrays of a folder, the array of a file.
-    pub(crate) fn of_any(location: &Location, context: &Context) -> Outcome<Self> {
-        match Self::open(location, context)? {
-            Some(rows) => Ok(rows),
-            None => Self::of_arrays(location, context),
-        }
     }
 
     fn over(location: &Location, kept: Kept, reason: &'static str) -> Outcome<Self> {
@@ -136,12 +118,6 @@ impl Rows {
             Kept::Files(files) if files.is_array() => Ok(rows),
             _ => rows.only(location.inner.as_deref()),
         }
-    }
-
-    /// The same of a location that is known to be a table.
-    pub(crate) fn need(location: &Location, context: &Context) -> Outcome<Self> {
-        let gone = || Failure::said(Exit::Busy, format!("`{}` has changed", location.name()));
-        Self::open(location, context)?.ok_or_else(gone)
     }
 
     /// The same with only the columns that are called so, or stand in a group of that name.

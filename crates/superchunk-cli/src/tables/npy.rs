@@ -3,7 +3,7 @@
 use superchunk::table::Column;
 use superchunk::{DKind, DType, npy};
 
-use super::sink::Schema;
+use super::batch::Schema;
 use crate::failure::Outcome;
 
 /// What stands in a NumPy file before the rows.

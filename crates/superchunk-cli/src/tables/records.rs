@@ -9,28 +9,10 @@ use std::rc::Rc;
 use superchunk::table::{Column, parse_item};
 use superchunk::{DKind, DType, Error, Json, JsonStyle};
 
-use super::infer::lost;
 use super::text_width::{length, room};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::memory::Memory;
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextForm {
-    Csv,
-    Jsonl,
-}
-
-impl TextForm {
-    /// What the name of a file tells.
-    pub(crate) fn of_name(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "csv" => Some(Self::Csv),
-            "jsonl" | "ndjson" => Some(Self::Jsonl),
-            _ => None,
-        }
-    }
-}
+use crate::text_form::TextForm;
 
 /// Rows as they come.
 pub(super) struct Records {
@@ -336,4 +318,20 @@ fn refused(name: &str, row: u64, room: &Room, error: &dyn std::fmt::Display) -> 
 
 fn wrong(name: &str, why: &dyn std::fmt::Display) -> Failure {
     Failure::said(Exit::Failure, format!("`{name}`: {why}"))
+}
+
+/// What a text would lose as a number of this type: then it is not meant as one.
+pub(super) fn lost(dtype: &DType, text: &str) -> Option<&'static str> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let back = match dtype.item_size() {
+        4 => text.parse().ok().map(|value: f32| format!("{value:.0}")),
+        _ => text.parse().ok().map(|value: f64| format!("{value:.0}")),
+    };
+    match (dtype.kind(), digits.as_bytes()) {
+        _ if text.starts_with('+') => Some("its plus sign"),
+        (_, [b'0', b'0'..=b'9', ..]) => Some("its leading zero"),
+        (DKind::Float, _) if is_whole && back.as_deref() != Some(text) => Some("digits"),
+        _ => None,
+    }
 }

@@ -6,53 +6,12 @@ use superchunk::bcolz::{ArrayOptions, TableOptions};
 use superchunk::table::Column;
 use superchunk::{CompressOptions, FrameOptions, Json, Opened, bcolz, blsk};
 
-use super::attributes::blsk_attribute;
+use super::batch::Schema;
 use super::frames::Frames;
-use super::is_table;
+use crate::attributes::blsk_attribute;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, Pipeline};
-use crate::failure::{Failure, Outcome};
-use crate::interrupt;
-use crate::memory::Memory;
-
-/// The most bytes of rows that are handled together, unless a single row has more.
-const MAX_BATCH_LEN: u64 = 64 << 20;
-
-/// What rows consist of.
-pub(super) struct Schema {
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: u64,
-    /// Whether the one column has no name of its own.
-    pub(super) is_array: bool,
-    pub(super) attributes: Vec<(String, Json)>,
-}
-
-impl Schema {
-    /// How many rows are handled at once.
-    pub(super) fn batch(&self) -> u64 {
-        ((1 << 20) / self.widest()).clamp(1, 1 << 17)
-    }
-
-    /// The same where many columns are held together.
-    pub(super) fn batch_within(&self, memory: Memory) -> u64 {
-        self.batch().min(memory.at_most(MAX_BATCH_LEN) / self.row_len()).max(1)
-    }
-
-    /// Refuses rows that are too long to be held.
-    pub(super) fn check(&self, name: &str, memory: Memory) -> Outcome {
-        memory.check(name, self.row_len())
-    }
-
-    /// The bytes of a row in the widest column.
-    fn widest(&self) -> u64 {
-        self.columns.iter().map(Column::row_size).max().unwrap_or(1).max(1) as u64
-    }
-
-    /// The bytes of a row in all columns.
-    fn row_len(&self) -> u64 {
-        self.columns.iter().map(|column| column.row_size() as u64).sum::<u64>().max(1)
-    }
-}
+use crate::failure::{Exit, Failure, Outcome};
 
 /// What takes rows.
 pub(crate) enum Sink {
@@ -64,22 +23,17 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Opens a table or an array for changes; `None` if it is something else. A folder of columns
-    /// takes attributes, but no rows.
-    pub(crate) fn edit(path: &Path, context: &Context) -> Outcome<Option<Self>> {
-        if !is_table(path) {
-            return Ok(None);
-        }
-        let opened = context.open_options().edit(path)?;
-        interrupt::grows(path);
-        Ok(Some(match opened {
+    /// A table or an array that is opened for changes. A folder of columns takes attributes, but no
+    /// rows.
+    pub(crate) fn of(table: Opened) -> Outcome<Self> {
+        Ok(match table {
             Opened::BcolzTable(table) => Self::Table(table),
             Opened::BcolzArray(array) => Self::Array(array),
             Opened::BlskTable(table) => Self::BlskTable(table),
             Opened::BlskArray(array) => Self::BlskArray(array),
             Opened::Columns(folder) => Self::Frames(Box::new(Frames::attributes_of(*folder))),
-            _ => return Ok(None),
-        }))
+            other => return Err(Failure::said(Exit::Busy, format!("it has become {other}"))),
+        })
     }
 
     /// A new bcolz table or array.

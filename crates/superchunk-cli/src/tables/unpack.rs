@@ -8,9 +8,9 @@ use std::path::Path;
 use superchunk::store::{Dir, Folder};
 use superchunk::table::{Column, Source};
 
-use super::convert::{each_batch, refuse_objects};
+use super::batch::{Schema, each_batch};
+use super::convert::refuse_objects;
 use super::print::{Shown, csv_to};
-use super::sink::Schema;
 use super::{Rows, len_of, npy, span_of};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};

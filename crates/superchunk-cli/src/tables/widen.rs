@@ -10,11 +10,10 @@ use std::path::Path;
 
 use superchunk::bcolz::{self, ArrayOptions};
 use superchunk::blsk;
-use superchunk::detect;
 use superchunk::table::Column;
 
-use super::append::{Incoming, append_all, append_in_place, matching, schema};
-use super::convert::each_batch;
+use super::append::{Incoming, append, append_all, matching};
+use super::batch::{each_batch, schema};
 use super::frames::Frames;
 use super::sink::Sink;
 use super::text_width::{filled_up, is_same_text, room, with_room};
@@ -22,11 +21,11 @@ use super::{Kept, Rows};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
-use crate::input::{spool_pipe, spool_stdin};
-use crate::location::Location;
+use crate::input::is_stream;
 use crate::memory::Memory;
-use crate::replace::{Scratch, replace};
-use crate::verbs::append::is_stream;
+use crate::opened::{Edited, Found};
+use crate::replace::replace;
+use crate::scratch::Scratch;
 
 /// What was appended.
 pub(crate) struct Widened {
@@ -38,23 +37,24 @@ pub(crate) struct Widened {
 
 /// Appends rows to a copy of the table at `path`, unless its columns stay as they are and it can be
 /// changed in one commit. Columns of text become as wide as they need if `widens`.
-pub(super) fn append_to_copy(
-    path: &Path,
+pub(crate) fn append_to_copy(
+    found: &Found,
     inputs: &[OsString],
     widens: bool,
     context: &Context,
 ) -> Outcome<Widened> {
-    detect::path(path)?;
+    let path = &found.path;
     context.claim(path)?;
     // Rows of text are read twice.
     let (inputs, _spools) = spooled(inputs)?;
-    let Some(rows) = Rows::open(&Location::whole(Some(path.to_owned())), context)? else {
+    if !found.is_table() {
         let words = format!(
             "`{}` is not a table, and only columns of a table become wider",
             path.display()
         );
         return Err(Failure::said(Exit::Unsupported, words).with_help("leave out --widen"));
-    };
+    }
+    let rows = Rows::of(found, context)?;
     if let Some(refusal) = rows.objects().refusal() {
         return Err(Failure::said(Exit::Unsupported, refusal)
             .with_help("no rows can be appended: `convert` makes CSV, and of that another table"));
@@ -67,11 +67,8 @@ pub(super) fn append_to_copy(
     if changes.is_empty() && !matches!(rows.kept, Kept::Files(_)) {
         drop(rows);
         context.forget_claim();
-        let Some(sink) = Sink::edit(path, context)? else { return Err(gone(path)) };
-        return Ok(Widened {
-            counts: append_in_place(sink, &inputs, context)?,
-            columns: Vec::new(),
-        });
+        let counts = append(edit(path, context)?, &inputs, context)?;
+        return Ok(Widened { counts, columns: Vec::new() });
     }
     let counts = replace(path, true, context, |temporary| {
         let mut sink = rows.kept.copy_to(path, temporary, &wider, context)?;
@@ -94,8 +91,8 @@ fn spooled(inputs: &[OsString]) -> Outcome<(Vec<OsString>, Vec<Scratch>)> {
             continue;
         }
         let spool = match input == "-" {
-            true => spool_stdin()?,
-            false => spool_pipe(Path::new(input))?,
+            true => Scratch::of_stdin()?,
+            false => Scratch::of_pipe(Path::new(input))?,
         };
         paths.push(spool.path().into());
         spools.push(spool);
@@ -169,7 +166,7 @@ impl Kept {
                     let sink = Sink::Array(Box::new(new));
                     filled(self, sink, std::slice::from_ref(column), context.memory())?.close()?;
                 }
-                Sink::edit(copy, context)?.ok_or_else(|| gone(path))
+                edit(copy, context)
             }
             Self::BlskTable(table) => {
                 let options =
@@ -242,6 +239,14 @@ fn filled(kept: &Kept, mut sink: Sink, columns: &[Column], memory: Memory) -> Ou
         sink.put(columns, &filled_up(parts, &old, columns))
     })?;
     Ok(sink)
+}
+
+/// Opens a table again, for changes.
+fn edit(path: &Path, context: &Context) -> Outcome<Sink> {
+    match Found::at_path(path)?.edit(context)? {
+        Edited::Table(table) => Sink::of(table),
+        _ => Err(gone(path)),
+    }
 }
 
 fn gone(path: &Path) -> Failure {

@@ -1,27 +1,29 @@
 //! `append`: data behind a frame or a Bloscpack file, all of it or none.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use superchunk::bloscpack::Pack;
+use superchunk::SuperChunk;
 use superchunk::compat;
-use superchunk::detect::{self, Format};
-use superchunk::{NdArray, SuperChunk};
+use superchunk::detect::Format;
 
 use crate::arrays;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input};
+use crate::input::{self, Content};
 use crate::interrupt;
-use crate::location::Location;
 use crate::names::human;
-use crate::objects::{self, Counts, RecordArgs};
+use crate::objects::{self, RecordArgs};
+use crate::opened::{Edited, Found};
 use crate::output::{Document, object, path_value};
-use crate::packs;
 use crate::readers::{self, Reader, parse_reader};
 use crate::source::Source;
-use crate::tables::{self, Widened};
+use crate::tables::{self, Sink, Widened};
+use crate::write::{
+    self,
+    object::{Counts, Writer},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,66 +63,56 @@ pub(crate) struct AppendArgs {
 }
 
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
+    let inputs = &args.inputs;
     // What is appended is encoded like what is there.
-    readers::check_path(&args.frame, &args.compat, context)?;
-    if args.replace.is_some() {
-        check_objects(&args.frame, context)?;
+    readers::check_path(&args.frame, &args.compat, &context.open_options())?;
+    let found = Found::at_path(&args.frame)?;
+    if args.replace.is_some() && found.format() != Format::Bloscpack {
+        return Err(no_objects(args));
     }
-    if let Some(widened) = tables::append(&args.frame, &args.inputs, args.widen, context)? {
+    // Nothing makes one commit of those of several frames.
+    if args.widen || found.format() == Format::Columns {
+        let widened = tables::append_to_copy(&found, inputs, args.widen, context)?;
         return report_rows(args, &widened, context);
     }
-    let format = detect::path(&args.frame)?.format;
-    if format == Format::Bloscpack
-        && !Pack::open_with(&args.frame, &context.open_options())?.has_objects()
-    {
-        let (added, nbytes) = packs::append(&args.frame, &args.inputs, context)?;
-        return report_bytes(args, added, nbytes, context);
+    match found.edit(context)? {
+        Edited::Table(table) => {
+            let counts = tables::append(Sink::of(table)?, inputs, context)?;
+            report_rows(args, &Widened { counts, columns: Vec::new() }, context)
+        }
+        Edited::Pack(pack) if pack.has_objects() => {
+            append_objects(args, Writer::of_pack(pack, args.replace)?, context)
+        }
+        Edited::Pack(_) if args.replace.is_some() => Err(no_objects(args)),
+        Edited::Pack(pack) => {
+            report_bytes(args, write::pack::append(*pack, inputs, context)?, context)
+        }
+        Edited::Frame(frame) if objects::is_list(&frame) => {
+            append_objects(args, Writer::of_frame(*frame)?, context)
+        }
+        Edited::Frame(frame) if arrays::is_array(&frame) => {
+            report_bytes(args, write::array::append(*frame, inputs, context)?, context)
+        }
+        Edited::Frame(frame) => report_bytes(args, append_bytes(*frame, args, context)?, context),
     }
-    let is_pack = format == Format::Bloscpack;
-    if is_pack || is_list(&args.frame, format, context)? {
-        let framing = args.records.framing();
-        let (frame, inputs) = (&args.frame, &args.inputs);
-        let counts = objects::append(frame, is_pack, args.replace, inputs, framing, context)?;
-        let Counts { replaced, appended, all } = counts;
-        let words = match args.replace {
-            Some(_) => format!("{replaced} objects replaced, {appended} appended, {all} in all"),
-            None => format!("{appended} objects appended, {all} in all"),
-        };
-        let document = document(args, [("appended_objects", appended), ("objects", all)])
-            .with_some("replaced_objects", args.replace.map(|_| replaced));
-        return report(args, document, &words, context);
-    }
-    let mut frame = context.edit(&args.frame)?;
-    let before = frame.len();
-    if arrays::is_array(&frame) {
-        let added = arrays::append(frame, &args.inputs, context)?;
-        let after = NdArray::open_with(&args.frame, &context.open_options())?;
-        return report_bytes(args, added, after.item_count() * after.item_size() as u64, context);
-    }
-    append_all(&mut frame, &args.inputs, context)?;
-    // Chunks of other frames move as they are.
-    readers::check(&compat::super_chunk(&frame)?, &args.compat)?;
-    let after = frame.len();
-    interrupt::finally(|| frame.close())?;
-    report_bytes(args, after - before, after, context)
 }
 
-/// Refuses what is not a Bloscpack file of objects.
-fn check_objects(path: &Path, context: &Context) -> Outcome {
-    let is_pack = detect::path(path)?.format == Format::Bloscpack;
-    if is_pack && Pack::open_with(path, &context.open_options())?.has_objects() {
-        return Ok(());
-    }
-    let name = path.display();
-    Err(Failure::usage(format!(
-        "--replace is for Bloscpack files of objects, and `{name}` is none"
-    )))
+/// Refuses to replace objects of what is not a Bloscpack file of objects.
+fn no_objects(args: &AppendArgs) -> Failure {
+    let name = args.frame.display();
+    Failure::usage(format!("--replace is for Bloscpack files of objects, and `{name}` is none"))
 }
 
-/// Whether a frame holds objects.
-fn is_list(path: &Path, format: Format, context: &Context) -> Outcome<bool> {
-    let is_frame = matches!(format, Format::Frame | Format::SparseFrame);
-    Ok(is_frame && objects::is_list(&SuperChunk::open_with(path, &context.open_options())?))
+fn append_objects(args: &AppendArgs, writer: Writer, context: &Context) -> Outcome {
+    let counts = write::object::append(writer, &args.inputs, args.records.framing(), context)?;
+    let Counts { replaced, appended, all } = counts;
+    let words = match args.replace {
+        Some(_) => format!("{replaced} objects replaced, {appended} appended, {all} in all"),
+        None => format!("{appended} objects appended, {all} in all"),
+    };
+    let document = document(args, [("appended_objects", appended), ("objects", all)])
+        .with_some("replaced_objects", args.replace.map(|_| replaced));
+    report(args, document, &words, context)
 }
 
 fn report(args: &AppendArgs, document: Document, words: &str, context: &Context) -> Outcome {
@@ -137,12 +129,13 @@ fn document(args: &AppendArgs, counts: [(&str, u64); 2]) -> Document {
     counts.into_iter().fold(document, |document, (key, count)| document.with(key, count))
 }
 
-fn report_bytes(args: &AppendArgs, added: u64, nbytes: u64, context: &Context) -> Outcome {
+fn report_bytes(args: &AppendArgs, (added, nbytes): (u64, u64), context: &Context) -> Outcome {
     let words = format!("{} appended, {} in all", human(added), human(nbytes));
     report(args, document(args, [("appended", added), ("nbytes", nbytes)]), &words, context)
 }
 
 fn report_rows(args: &AppendArgs, widened: &Widened, context: &Context) -> Outcome {
+    Sink::warn_if_unfinished(&args.frame, context);
     let Widened { counts: (added, rows), columns } = widened;
     let mut words = format!("{added} rows appended, {rows} in all");
     let mut list = Vec::new();
@@ -156,22 +149,31 @@ fn report_rows(args: &AppendArgs, widened: &Widened, context: &Context) -> Outco
     report(args, document, &words, context)
 }
 
-fn append_all(frame: &mut SuperChunk, inputs: &[OsString], context: &Context) -> Outcome {
-    let item_size = frame.item_size() as u64;
-    for input in inputs {
+/// Appends bytes; returns how many came and how many there are.
+fn append_bytes(
+    mut frame: SuperChunk,
+    args: &AppendArgs,
+    context: &Context,
+) -> Outcome<(u64, u64)> {
+    let (first, item_size) = (frame.len(), frame.item_size() as u64);
+    for input in &args.inputs {
         let before = frame.len();
-        append_one(frame, input, context)?;
+        append_one(&mut frame, input, context)?;
         let added = frame.len() - before;
         if !added.is_multiple_of(item_size) {
             let words = format!("{added} bytes are not whole items of {item_size} bytes");
             return Err(Failure::usage(words).with_help("nothing was appended"));
         }
     }
-    Ok(())
+    // Chunks of other frames move as they are.
+    readers::check(&compat::super_chunk(&frame)?, &args.compat)?;
+    let after = frame.len();
+    interrupt::finally(|| frame.close())?;
+    Ok((after - first, after))
 }
 
 fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Outcome {
-    if let Some(packed) = opened(input, context)? {
+    if let Some(packed) = input::opened(input, context)? {
         if let Content::Frame(other) = &packed.content {
             if !frame.takes_chunks_of(other) {
                 packed.check_expansion(context)?;
@@ -185,27 +187,4 @@ fn append_one(frame: &mut SuperChunk, input: &OsString, context: &Context) -> Ou
     let mut source = Source::open((input != "-").then(|| Path::new(input)))?;
     let mut progress = context.progress("appending", source.total);
     source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))
-}
-
-/// Whether an input can be read only once: stdin, a pipe or a device.
-pub(crate) fn is_stream(input: &OsStr) -> bool {
-    let found = Path::new(input).metadata();
-    input == "-" || found.is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
-
-/// An input that is packed itself: what is in it is decoded and appended, unless it is out of
-/// proportion to what is stored.
-pub(crate) fn packed(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
-    let packed = opened(input, context)?;
-    packed.as_ref().map_or(Ok(()), |packed| packed.check_expansion(context))?;
-    Ok(packed)
-}
-
-fn opened(input: &OsString, context: &Context) -> Outcome<Option<Input>> {
-    let path = Path::new(input);
-    if is_stream(input) || matches!(detect::path(path)?.format, Format::Raw) {
-        return Ok(None);
-    }
-    let location = Location::whole(Some(path.to_owned()));
-    Ok(Some(Input::open(&location, context)?))
 }

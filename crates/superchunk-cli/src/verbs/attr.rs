@@ -8,19 +8,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use superchunk::detect::{self, Format};
 use superchunk::{ErrorKind, Json, Value};
 
-use super::pack::json_or_text;
+use crate::attributes::{self, json_of, json_or_text};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;
 use crate::interrupt;
 use crate::location::Location;
+use crate::opened::{Edited, Found};
 use crate::output::{self, Document};
-use crate::packs;
-use crate::summary::Decoding;
 use crate::tables::{Rows, Sink};
+use crate::write;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,40 +84,48 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
 }
 
 fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
-    if let Some(mut sink) = Sink::edit(path, context)? {
-        interrupt::hold();
-        sink.set_attr(name, &packs::json_of(value)?)?;
-        return sink.close();
+    match Found::at_path(path)?.edit(context)? {
+        Edited::Table(table) => {
+            let mut sink = Sink::of(table)?;
+            interrupt::hold();
+            sink.set_attr(name, &json_of(value)?)?;
+            sink.close()
+        }
+        Edited::Pack(pack) => {
+            let value = json_of(value)?;
+            write::pack::change(*pack, |json| Ok(json.set(name, value)?))
+        }
+        Edited::Frame(mut frame) => {
+            frame.set_value(name, value).map_err(|error| match error.kind() {
+                ErrorKind::LimitExceeded => Failure::said(Exit::Limit, error.to_string())
+                    .with_help("`superchunk attr rm` removes another one"),
+                _ => error.into(),
+            })?;
+            interrupt::finally(|| frame.close())
+        }
     }
-    if is_pack(path)? {
-        let value = packs::json_of(value)?;
-        return packs::change(path, context, |json| Ok(json.set(name, value)?));
-    }
-    let mut frame = context.edit(path)?;
-    frame.set_value(name, value).map_err(|error| match error.kind() {
-        ErrorKind::LimitExceeded => Failure::said(Exit::Limit, error.to_string())
-            .with_help("`superchunk attr rm` removes another one"),
-        _ => error.into(),
-    })?;
-    interrupt::finally(|| frame.close())
 }
 
 fn remove(path: &Path, name: &str, context: &Context) -> Outcome {
     let missing = || missing(&path.display().to_string(), name);
-    if let Some(mut sink) = Sink::edit(path, context)? {
-        interrupt::hold();
-        return if sink.remove_attr(name)? { sink.close() } else { Err(missing()) };
+    match Found::at_path(path)?.edit(context)? {
+        Edited::Table(table) => {
+            let mut sink = Sink::of(table)?;
+            interrupt::hold();
+            if sink.remove_attr(name)? { sink.close() } else { Err(missing()) }
+        }
+        Edited::Pack(pack) => {
+            let remove = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
+            write::pack::change(*pack, remove)
+        }
+        Edited::Frame(mut frame) => {
+            if !frame.value_names().any(|known| known == name) {
+                return Err(missing());
+            }
+            frame.remove_value(name)?;
+            interrupt::finally(|| frame.close())
+        }
     }
-    if is_pack(path)? {
-        let rm = |json: &mut Json| json.remove(name).map(drop).ok_or_else(missing);
-        return packs::change(path, context, rm);
-    }
-    let mut frame = context.edit(path)?;
-    if !frame.value_names().any(|known| known == name) {
-        return Err(missing());
-    }
-    frame.remove_value(name)?;
-    interrupt::finally(|| frame.close())
 }
 
 /// The document of a change; in words nothing is said.
@@ -130,16 +137,12 @@ fn report(path: &Path, name: &str, value: Option<Value>, context: &Context) -> O
     document.with("name", name).with_some("value", value).print()
 }
 
-fn is_pack(path: &Path) -> Outcome<bool> {
-    Ok(detect::path(path)?.format == Format::Bloscpack)
-}
-
 /// Attributes and metalayers.
 type Named = Vec<(String, Value)>;
 
 fn named(input: &Input) -> Outcome<(Named, Named)> {
     let frame = if input.pack().is_some() { None } else { Some(input.need_frame()?) };
-    let (mut decoding, mut layers) = (Decoding::of(input), Vec::new());
+    let (mut decoding, mut layers) = (input.decoding(), Vec::new());
     for (frame, name) in
         frame.iter().flat_map(|frame| frame.metalayer_names().map(move |n| (frame, n)))
     {
@@ -151,10 +154,12 @@ fn named(input: &Input) -> Outcome<(Named, Named)> {
 
 fn list(location: &OsString, context: &Context) -> Outcome {
     let location = Location::parse(location);
-    if let Some(rows) = Rows::open(&location, context)? {
+    let found = Found::at(&location)?;
+    if found.is_table() {
+        let rows = Rows::of(&found, context)?;
         return tell(&rows.value, rows.attribute_values(), Vec::new(), context);
     }
-    let input = Input::open(&location, context)?;
+    let input = Input::of(found, context)?;
     let (attributes, layers) = named(&input)?;
     tell(&input.value, attributes, layers, context)
 }
@@ -181,17 +186,19 @@ fn tell(path: &Value, attributes: Named, layers: Named, context: &Context) -> Ou
 fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
     let location = Location::parse(location);
     let missing = || missing(&location.name(), name);
-    if let Some(rows) = Rows::open(&location, context)? {
-        let found = rows.attribute_values().into_iter().find(|(known, _)| known == name);
-        return print_value(name, found.ok_or_else(missing)?.1, context);
+    let found = Found::at(&location)?;
+    if found.is_table() {
+        let attributes = Rows::of(&found, context)?.attribute_values();
+        let value = attributes.into_iter().find(|(known, _)| known == name);
+        return print_value(name, value.ok_or_else(missing)?.1, context);
     }
-    let input = Input::open(&location, context)?;
+    let input = Input::of(found, context)?;
     let value = if let Some(pack) = input.pack() {
-        let found = packs::attributes(pack).into_iter().find(|(known, _)| known == name);
+        let found = attributes::of_pack(pack).into_iter().find(|(known, _)| known == name);
         found.ok_or_else(missing)?.1
     } else {
         let frame = input.need_frame()?;
-        let mut decoding = Decoding::of(&input);
+        let mut decoding = input.decoding();
         match frame.value_names().any(|known| known == name) {
             true => decoding.value(&frame.value_bytes(name)?)?,
             false => decoding.value(frame.metalayer(name).ok_or_else(missing)?)?,

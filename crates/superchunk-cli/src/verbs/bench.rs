@@ -11,6 +11,7 @@ use crate::input::Input;
 use crate::location::Location;
 use crate::measure::{Measured, measure, samples};
 use crate::names::{human, parse_length, parse_size};
+use crate::opened::Found;
 use crate::output::{self, Document, Table};
 use crate::tables::Rows;
 
@@ -70,11 +71,13 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Outcome {
         .map(|text| Filter::parse_pipeline(text).map_err(|error| Failure::usage(error.message())))
         .collect::<Outcome<Vec<_>>>()?;
     let location = Location::parse(&args.location);
-    if let Some(rows) = Rows::open(&location, context)? {
+    let found = Found::at(&location)?;
+    if found.is_table() {
+        let rows = Rows::of(&found, context)?;
         rows.check_measured(&location, args.typesize)?;
         return on_table(args, &rows, &pipelines, context);
     }
-    let input = Input::open(&location, context)?;
+    let input = Input::of(found, context)?;
     let item_size = args.typesize.unwrap_or(input.item_size());
     let samples = samples(&input, args.limit, PIECE)?;
     let total: usize = samples.iter().map(Vec::len).sum();

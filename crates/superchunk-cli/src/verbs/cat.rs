@@ -1,4 +1,4 @@
-//! `cat` and `head`: values as text.
+//! `cat`: values as text.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::{Location, LocationArg};
 use crate::objects;
+use crate::opened::Found;
 use crate::output::{self, Document, numbers};
 use crate::picture;
 use crate::span::Span;
@@ -16,7 +17,7 @@ use crate::tables::{self, Rows, TableForm, Totals, Wanted};
 use crate::target::Target;
 use crate::values::{Escape, Form, Printer, guess, parse_dtype};
 
-const CAT_EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   superchunk cat readings.b2frame@100:110 --dtype '<f8'
   superchunk cat readings.b2frame@-5: --format csv
@@ -27,17 +28,12 @@ Examples:
   superchunk cat daily_equities.bcolz@:100 --cols 'id,day:datetime64[s],close/1000'
   superchunk cat cube.b2nd@0,:,: --png plane.png";
 
-const HEAD_EXAMPLES: &str = "\
-Examples:
-  superchunk head readings.b2frame
-  superchunk head -n 3 --format jsonl readings.b2frame";
-
 /// The most bytes of which the text is made at once.
 const PRINTED: usize = 1 << 16;
 
 /// The options of `cat`.
 #[derive(Debug, Args)]
-#[command(after_help = CAT_EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct CatArgs {
     #[command(flatten)]
     from: LocationArg,
@@ -51,22 +47,9 @@ pub(crate) struct CatArgs {
     view: ViewArgs,
 }
 
-/// The options of `head`.
-#[derive(Debug, Args)]
-#[command(after_help = HEAD_EXAMPLES)]
-pub(crate) struct HeadArgs {
-    #[command(flatten)]
-    from: LocationArg,
-    /// How many values; all but the last N for -N
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    count: i64,
-    #[command(flatten)]
-    view: ViewArgs,
-}
-
 /// How values are shown.
 #[derive(Debug, Args)]
-struct ViewArgs {
+pub(super) struct ViewArgs {
     /// Type of an item as NumPy spells it; else unsigned integers
     #[arg(long, value_name = "TYPE")]
     dtype: Option<String>,
@@ -101,24 +84,27 @@ pub(crate) fn run(args: &CatArgs, context: &Context) -> Outcome {
     show(&args.from.location(), &args.view, None, context)
 }
 
-pub(crate) fn run_head(args: &HeadArgs, context: &Context) -> Outcome {
-    show(&args.from.location(), &args.view, Some(args.count), context)
-}
-
 /// Shows values; `head` is the number of values, or without its sign of those at the end to leave out.
-fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Context) -> Outcome {
+pub(super) fn show(
+    location: &Location,
+    view: &ViewArgs,
+    head: Option<i64>,
+    context: &Context,
+) -> Outcome {
     if let Some(form) = view.format.filter(|form| context.json() && *form != Form::Json) {
         let words = format!("--json prints one document, --format {} is not one", form.name());
         return Err(Failure::usage(words).with_help("leave one of the two out"));
     }
-    if let Some(rows) = Rows::open(location, context)? {
+    let found = Found::at(location)?;
+    if found.is_table() {
+        let rows = Rows::of(&found, context)?;
         return show_rows(&rows, location, view, head, context);
     }
     let of_tables = [&view.cols, &view.condition, &view.agg, &view.by];
     if of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md) {
-        return Err(Input::open(location, context)?.refuse_as_table());
+        return Err(Input::of(found, context)?.refuse_as_table());
     }
-    let input = Input::open(location, context)?;
+    let input = Input::of(found, context)?;
     if let Content::Objects(list) = &input.content {
         let usual = if context.json() { Form::Json } else { Form::Table };
         let span = list.span(input.slice.as_deref())?;

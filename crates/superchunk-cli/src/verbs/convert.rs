@@ -5,24 +5,25 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use superchunk::bloscpack::Order;
 use superchunk::frame::Kind;
-use superchunk::{SuperChunk, Value, chunk};
+use superchunk::{SuperChunk, chunk, npy};
 
-use super::pack::size_of_path;
-use crate::arrays;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder, refuse, warn_of_delta};
 use crate::failure::{Failure, Outcome};
-use crate::input::{Content, Input, to_usize};
+use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::made::Sizes;
-use crate::objects::{self, PackingArgs};
-use crate::packs::{self, PackFileArgs};
+use crate::memory::to_usize;
+use crate::objects::PackingArgs;
+use crate::opened::Found;
 use crate::replace::replace;
-use crate::tables::{self, Made, Request, Rows, TextForm};
+use crate::sizes::size_of_path;
+use crate::tables::{self, Made, Request};
 use crate::target::{Named, Target};
+use crate::text_form::TextForm;
 use crate::values::Escape;
+use crate::write::{self, pack::PackFileArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,11 +98,11 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    fn request(&self) -> arrays::Request<'_> {
-        arrays::Request {
+    fn request(&self) -> write::array::Request<'_> {
+        write::array::Request {
             chunks: &self.chunks,
             blocks: &self.blocks,
-            ..arrays::Request::of(&self.encoding, self.force)
+            ..write::array::Request::of(&self.encoding, self.force)
         }
     }
 }
@@ -109,17 +110,22 @@ impl ConvertArgs {
 pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
     let location = Location::parse(&args.input);
     let target = Target::parse(&args.output);
-    context.require_readers(&args.encoding.compat, &target)?;
+    target.require_readers(&args.encoding.compat, context)?;
     target.claim(args.force, context)?;
-    match table_of(args, &location, context)? {
-        Some(made) => to_table(args, &location, made, context),
-        None if args.dtype.is_empty() => to_other(args, &location, context),
-        None => Err(Failure::usage("--dtype is for columns that come as text")),
+    let found = Found::or_folder(&location)?;
+    match (table_of(args, &location, found.as_ref())?, found) {
+        (Some(made), found) => to_table(args, (&location, found), made, context),
+        (None, found) if args.dtype.is_empty() => {
+            // A folder of files is refused with words of the library.
+            let found = found.map_or_else(|| Found::at(&location), Ok)?;
+            to_other(args, &location, found, context)
+        }
+        (None, _) => Err(Failure::usage("--dtype is for columns that come as text")),
     }
 }
 
-fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outcome {
-    let input = Input::open(location, context)?;
+fn to_other(args: &ConvertArgs, location: &Location, found: Found, context: &Context) -> Outcome {
+    let input = Input::of(found, context)?;
     if input.slice.is_some() {
         return Err(
             Failure::usage("convert takes all of its input").with_help("cut it with `unpack`")
@@ -135,7 +141,7 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
     match (to, &target) {
         (To::Blp, _) => {
             let pack_file = &args.pack_file;
-            to_pack(&input, &args.encoding, pack_file, (&target, args.force), context)?;
+            write::to_pack(&input, &args.encoding, pack_file, (&target, args.force), context)?;
         }
         (To::B2nd | To::Chunk | To::Npy | To::Raw, _) if objects.is_some() => {
             let words = format!("`{}` holds objects of any length", input.name);
@@ -149,15 +155,15 @@ fn to_other(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
                     || args.packing.packing().is_some()) =>
         {
             let encoding = EncodingArgs { sparse: to == To::Sparse, ..args.encoding.clone() };
-            let attributes = attributes_of(&input)?;
-            let request = objects::Request {
+            let attributes = input.free_attributes()?;
+            let request = write::object::Request {
                 encoding: &encoding,
                 pack_file: None,
                 packing: args.packing.packing(),
                 attributes: &attributes,
                 force: args.force,
             };
-            objects::convert(list, &request, &target, context)?;
+            write::object::convert(list, &request, &target, context)?;
         }
         (To::Frame | To::Sparse | To::B2nd, Target::Path(path)) => {
             let is_array = matches!(input.content, Content::Array(_));
@@ -197,7 +203,7 @@ fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcom
     }
     let is_array = matches!(input.content, Content::Array(_));
     if !(to == To::B2nd || is_array && matches!(to, To::Frame | To::Sparse)) {
-        arrays::refuse_shapes(&args.chunks, &args.blocks)?;
+        write::array::refuse_shapes(&args.chunks, &args.blocks)?;
     }
     // Frames and arrays are copied chunk by chunk, as they are where that is possible.
     let is_copied = match (to, &input.content) {
@@ -213,8 +219,12 @@ fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcom
 }
 
 /// What table is to be made, if it is one, or is made of one.
-fn table_of(args: &ConvertArgs, location: &Location, context: &Context) -> Outcome<Option<Made>> {
-    let is_table = Rows::open(location, context)?.is_some()
+fn table_of(
+    args: &ConvertArgs,
+    location: &Location,
+    found: Option<&Found>,
+) -> Outcome<Option<Made>> {
+    let is_table = found.is_some_and(Found::is_table)
         || location.path.as_ref().is_some_and(|path| TextForm::of_name(path).is_some());
     let named = Made::of_name(&args.output);
     Ok(match args.to {
@@ -248,7 +258,12 @@ fn table_of(args: &ConvertArgs, location: &Location, context: &Context) -> Outco
     })
 }
 
-fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Context) -> Outcome {
+fn to_table(
+    args: &ConvertArgs,
+    (location, found): (&Location, Option<Found>),
+    made: Made,
+    context: &Context,
+) -> Outcome {
     if location.slice.is_some() {
         return Err(Failure::usage("convert takes all rows")
             .with_help("`cat PATH@10:20 --format csv` shows some"));
@@ -264,7 +279,7 @@ fn to_table(args: &ConvertArgs, location: &Location, made: Made, context: &Conte
         encoding: &args.encoding,
         force: args.force,
     };
-    let nbytes = tables::convert(location, &target, &request, context)?;
+    let nbytes = tables::convert(location, found, &target, &request, context)?;
     report(location, nbytes, &target, context)
 }
 
@@ -284,7 +299,7 @@ fn check_options(args: &ConvertArgs, made: Made) -> Outcome {
     };
     if made == Made::B2nd {
         // Which says what to give instead.
-        arrays::refuse_sizes(&args.encoding)?;
+        write::array::refuse_sizes(&args.encoding)?;
     }
     let others = [
         ("--chunks", !args.chunks.is_empty()),
@@ -326,8 +341,8 @@ fn guess(args: &ConvertArgs) -> Outcome<To> {
 fn to_array(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
     let sparse = args.encoding.sparse || to == To::Sparse;
     let encoding = EncodingArgs { sparse, ..args.encoding.clone() };
-    let request = arrays::Request { encoding: &encoding, ..args.request() };
-    arrays::convert(input, &request, path, context)
+    let request = write::array::Request { encoding: &encoding, ..args.request() };
+    write::array::convert(input, &request, path, context)
 }
 
 fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Context) -> Outcome {
@@ -335,7 +350,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
     let kind = kind_of(args, kind);
     replace(path, args.force, context, |temporary| {
         if input.frame().is_some() {
-            return arrays::copy(input, temporary, &args.request(), kind, context);
+            return write::array::copy(input, temporary, &args.request(), kind, context);
         }
         args.encoding.check(Holder::Frame)?;
         let mut options = args.encoding.fresh(input.item_size(), context)?.with_kind(kind);
@@ -343,7 +358,7 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
             Content::Chunk(chunk) if !args.encoding.changes_chunks() => chunk,
             _ => {
                 let mut frame = SuperChunk::create(temporary, &options)?;
-                for (name, value) in attributes_of(input)? {
+                for (name, value) in input.free_attributes()? {
                     frame.set_value(&name, &value)?;
                 }
                 input.pieces(&mut |bytes| Ok(frame.append(bytes)?))?;
@@ -356,57 +371,10 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
         warn_of_delta(&options.compress.filters, context);
         let mut frame = SuperChunk::create(temporary, &options)?;
         if chunk.header().len() > 0 {
-            frame.append_chunk(chunk.as_bytes())?;
+            frame.append_chunk(chunk.bytes()?)?;
         }
         Ok(frame.close()?)
     })
-}
-
-/// Makes a Bloscpack file of anything; `repack` ends here, too.
-pub(crate) fn to_pack(
-    input: &Input,
-    encoding: &EncodingArgs,
-    pack_file: &PackFileArgs,
-    (target, force): (&Target, bool),
-    context: &Context,
-) -> Outcome {
-    let attributes = attributes_of(input)?;
-    if let Content::Objects(list) = &input.content {
-        let pack_file = Some(pack_file);
-        let attributes = &attributes;
-        let request = objects::Request { encoding, pack_file, packing: None, attributes, force };
-        return objects::convert(list, &request, target, context);
-    }
-    let usual = packs::options_like(input)?;
-    let options = pack_file.options(usual, encoding, context)?;
-    let options = match &input.content {
-        Content::Array(_) => {
-            let (dtype, shape) = arrays::type_and_shape(input)?;
-            packs::array_metadata(options, dtype, &shape, Order::C, &attributes)?
-        }
-        _ => {
-            let mut options = options.with_expected_len(input.len());
-            options.metadata = packs::metadata_of(&attributes)?;
-            options
-        }
-    };
-    let mut progress = context.progress("converting", Some(input.len()));
-    packs::write(target, force, &options, context, &mut |sink| {
-        input.pieces(&mut |bytes| {
-            progress.add(bytes.len());
-            sink(bytes)
-        })
-    })?;
-    Ok(())
-}
-
-/// The attributes that go along into another format.
-fn attributes_of(input: &Input) -> Outcome<Vec<(String, Value)>> {
-    match (input.pack(), &input.content) {
-        (Some(pack), _) => Ok(packs::free_attributes(pack)),
-        (None, Content::Objects(_)) => objects::free_attributes(input),
-        (None, _) => input.attributes(),
-    }
 }
 
 fn kind_of(args: &ConvertArgs, kind: Kind) -> Kind {
@@ -445,8 +413,11 @@ fn to_bytes(
     target: &Target,
     context: &Context,
 ) -> Outcome {
-    let header = match (to, &input.content) {
-        (To::Npy, _) => arrays::npy_header(input)?,
+    let header = match to {
+        To::Npy => {
+            let (dtype, shape) = input.type_and_shape()?;
+            npy::write_header(&dtype, &shape)
+        }
         _ => Vec::new(),
     };
     target.write(args.force, context, |out: &mut dyn Write| {

@@ -1,7 +1,7 @@
 //! `demo`: a newcomer's two minutes. Everything happens in a temporary folder.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -11,8 +11,9 @@ use superchunk::{Codec, CompressOptions, FrameOptions, SuperChunk, Value};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::names::human;
+use crate::opened::Found;
 use crate::output::{self, Document, Table, object, ratio};
-use crate::replace::Scratch;
+use crate::scratch::Scratch;
 
 const EXAMPLES: &str = "\
 Example:
@@ -27,13 +28,6 @@ const BAR: usize = 40;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {}
-
-/// The options of the writer that the demo kills.
-#[derive(Debug, Args)]
-pub(crate) struct WriterArgs {
-    /// The frame to write to
-    frame: PathBuf,
-}
 
 /// What the demo says: printed as it goes on, or kept for a JSON document.
 struct Tour<'a> {
@@ -185,7 +179,7 @@ fn slice(path: &Path, tour: &mut Tour<'_>) -> Outcome {
 }
 
 fn append(path: &Path, tour: &mut Tour<'_>) -> Outcome {
-    let mut frame = tour.context.edit(path)?;
+    let mut frame = Found::at_path(path)?.edit_frame(tour.context)?;
     let before = frame.stored_len()?;
     frame.append(&temperatures(86_400))?;
     frame.commit()?;
@@ -221,22 +215,6 @@ fn kill(path: &Path, tour: &mut Tour<'_>) -> Outcome {
     tour.say(&format!("{said}   killed: {status}\n"))
 }
 
-/// The writer: one commit, and then bytes for ever.
-pub(crate) fn write(args: &WriterArgs, context: &Context) -> Outcome {
-    let mut frame = context.edit(&args.frame)?;
-    let day = temperatures(86_400);
-    frame.append(&day)?;
-    frame.commit()?;
-    output::print(&format!("{} readings committed\n", frame.item_count()))?;
-    for days in 0u64.. {
-        frame.append(&day)?;
-        if days == 3 {
-            output::print("writing more, nothing of it committed\n")?;
-        }
-    }
-    Ok(())
-}
-
 fn survives(path: &Path, tour: &mut Tour<'_>) -> Outcome {
     let frame = SuperChunk::open_with(path, &tour.context.open_options())?;
     let found = frame.verify()?;
@@ -257,7 +235,7 @@ fn survives(path: &Path, tour: &mut Tour<'_>) -> Outcome {
 }
 
 /// A day's wave with noise, a storm, and a sensor that is dead for a while.
-fn temperatures(count: u32) -> Vec<u8> {
+pub(super) fn temperatures(count: u32) -> Vec<u8> {
     let mut noise = Noise(1);
     let mut drift = 0.0;
     let reading = |at: u32| {

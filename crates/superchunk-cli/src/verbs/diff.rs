@@ -5,13 +5,15 @@ use std::ffi::OsString;
 use clap::Args;
 use superchunk::Value;
 
-use super::pack::stored_of_path;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::input::{Content, Input, to_usize};
+use crate::input::{Content, Input};
 use crate::location::Location;
+use crate::memory::to_usize;
 use crate::objects::ObjectList;
+use crate::opened::Found;
 use crate::output::{self, Document};
+use crate::sizes::stored_of_path;
 use crate::tables::{self, Rows, TableDifference};
 use crate::values::{guess, parse_dtype};
 
@@ -68,34 +70,39 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Outcome {
             Failure::usage("diff compares all of its inputs").with_help("cut with `unpack`")
         );
     }
-    let found = match tables::has_columns(&left) || tables::has_columns(&right) {
-        true => tables_differ(&left, &right, args.meta, context)?,
-        false => files_differ(&left, &right, args.meta, context)?,
+    let found = match (Found::or_folder(&left)?, Found::or_folder(&right)?) {
+        (Some(one), Some(other)) if !one.is_table() && !other.is_table() => {
+            let inputs = (Input::of(one, context)?, Input::of(other, context)?);
+            files_differ(&inputs.0, &inputs.1, args.meta, context)?
+        }
+        (one, other) => {
+            let (one, other) =
+                (Rows::of_any(&left, one, context)?, Rows::of_any(&right, other, context)?);
+            tables_differ(&one, &other, args.meta, context)?
+        }
     };
     report(found.as_ref(), context)?;
     if found.is_some() { Err(Failure::Quiet(Exit::Failure)) } else { Ok(()) }
 }
 
 fn tables_differ(
-    left: &Location,
-    right: &Location,
+    left: &Rows,
+    right: &Rows,
     with_meta: bool,
     context: &Context,
 ) -> Outcome<Option<Difference>> {
-    let (left, right) = (Rows::of_any(left, context)?, Rows::of_any(right, context)?);
-    let found = tables::compare(&left, &right, context)?.map(Difference::from);
+    let found = tables::compare(left, right, context)?.map(Difference::from);
     let of_meta = || attributes_differ(&left.attribute_values(), &right.attribute_values());
     Ok(found.or_else(|| of_meta().filter(|_| with_meta)))
 }
 
 fn files_differ(
-    left: &Location,
-    right: &Location,
+    left: &Input,
+    right: &Input,
     with_meta: bool,
     context: &Context,
 ) -> Outcome<Option<Difference>> {
-    let (left, right) = (Input::open(left, context)?, Input::open(right, context)?);
-    match compare(&left, &right, context)? {
+    match compare(left, right, context)? {
         None if with_meta => Ok(attributes_differ(&left.attributes()?, &right.attributes()?)),
         found => Ok(found),
     }

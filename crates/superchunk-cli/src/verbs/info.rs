@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::failure::Outcome;
 use crate::input::Input;
 use crate::location::Location;
+use crate::opened::Found;
 use crate::output::{self, Document, Table, object};
 use crate::readers;
 use crate::summary::Summary;
@@ -44,13 +45,14 @@ pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
     }
     for given in &args.locations {
         let location = Location::parse(given);
-        if let (Some(rows), Some(path)) = (Rows::open(&location, context)?, &location.path) {
-            let readers = readers_of(path, args, context)?;
-            tables::describe(&rows, path, readers.as_deref())?;
+        let found = Found::at(&location)?;
+        let readers = readers_of(&found.path, args, context)?;
+        if found.is_table() {
+            let rows = Rows::of(&found, context)?;
+            tables::describe(&rows, &found.path, readers.as_deref())?;
             continue;
         }
-        let input = Input::open(&location, context)?;
-        let readers = readers_of(&input.path, args, context)?;
+        let input = Input::of(found, context)?;
         let summary = Summary::of(&input)?;
         let frame = if args.chunks { input.chunks()? } else { None };
         output::print(&(summary.text(&input) + &readers::text(readers.as_deref())))?;
@@ -74,17 +76,15 @@ fn print_document(args: &InfoArgs, context: &Context) -> Outcome {
     let mut files = Vec::new();
     for given in &args.locations {
         let location = Location::parse(given);
-        let document = if let (Some(rows), Some(path)) =
-            (Rows::open(&location, context)?, &location.path)
-        {
-            let readers = readers_of(path, args, context)?;
-            tables::document(&rows, path)
-                .with_some("readers", readers.as_deref().map(readers::to_json))
+        let found = Found::at(&location)?;
+        let readers = readers_of(&found.path, args, context)?;
+        let readers = readers.as_deref().map(readers::to_json);
+        let document = if found.is_table() {
+            let rows = Rows::of(&found, context)?;
+            tables::document(&rows, &found.path).with_some("readers", readers)
         } else {
-            let input = Input::open(&location, context)?;
-            let readers = readers_of(&input.path, args, context)?;
-            let document = Summary::of(&input)?.document(&input);
-            let document = document.with_some("readers", readers.as_deref().map(readers::to_json));
+            let input = Input::of(found, context)?;
+            let document = Summary::of(&input)?.document(&input).with_some("readers", readers);
             match input.chunks()?.filter(|_| args.chunks) {
                 Some(frame) if is_only => return document.print_list("chunk_list", list(frame)),
                 Some(frame) => {
@@ -138,7 +138,7 @@ fn table(frame: &SuperChunk) -> Outcome {
 }
 
 /// What a chunk consists of, in a word.
-pub(crate) fn content_name(content: Content) -> &'static str {
+fn content_name(content: Content) -> &'static str {
     match content {
         Content::Blocks => "blocks",
         Content::VariableBlocks => "variable-length blocks",

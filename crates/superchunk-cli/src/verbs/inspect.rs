@@ -5,19 +5,19 @@ use std::fmt::Write;
 
 use clap::{Args, Subcommand};
 use superchunk::chunk::Header;
-use superchunk::detect::{self, Format};
+use superchunk::detect::Format;
 use superchunk::frame::{Frame, Kind, Located, Opener, Step};
 use superchunk::store::{FileReader, ReadAt};
 use superchunk::{Error, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::foreign;
-use crate::input::{Input, to_usize};
+use crate::input::Input;
 use crate::location::Location;
+use crate::memory::to_usize;
+use crate::opened::{Found, index_file};
 use crate::output::{self, Document, Table, object};
-use crate::packs;
-use crate::parts::{Envelope, Field, chunk_fields, index_file};
+use crate::parts::{Envelope, Field, chunk_fields, pack};
 use crate::summary::unusual_entry_bits;
 use crate::values::hex_line;
 
@@ -62,8 +62,8 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
     let Some(path) = location.path.as_deref() else {
         return Err(Failure::usage("stdin has no positions to show").with_help("save it to a file"));
     };
-    let detected = detect::path(path)?;
-    let format = detected.format;
+    let found = Found::at(&location)?;
+    let format = found.format();
     let part = args.part.unwrap_or(Part::Header);
     match (format, part) {
         (Format::Chunk, Part::Header | Part::Chunk { number: 0 | -1 }) => {
@@ -71,21 +71,21 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
             show("chunk", &chunk_fields(&start, 0), args.bytes, context)
         }
         (Format::Bloscpack, Part::Header) => {
-            show("header", &packs::header_fields(path)?, args.bytes, context)
+            show("header", &pack::header_fields(path)?, args.bytes, context)
         }
         (Format::Bloscpack, Part::Index) => {
-            let input = Input::open(&location, context)?;
+            let input = Input::of(found, context)?;
             let pack = input.need_pack()?;
             let place = |number| {
                 let place = pack.chunk_position(number).map(|position| position.to_string());
                 Ok(place.unwrap_or_default())
             };
-            index(pack.data()?, packs::index_start(pack), &place, context)
+            index(pack.data()?, pack::index_start(pack), &place, context)
         }
         (Format::Bloscpack, Part::Chunk { number }) => {
-            let input = Input::open(&location, context)?;
+            let input = Input::of(found, context)?;
             let pack = input.need_pack()?;
-            let fields = packs::chunk(path, pack, chunk_number(number, pack.data()?)?)?;
+            let fields = pack::chunk(path, pack, chunk_number(number, pack.data()?)?)?;
             show("chunk", &fields, args.bytes, context)
         }
         (Format::Frame | Format::SparseFrame, part) => {
@@ -94,12 +94,12 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
                 Part::Header => show("header", &file.header(), args.bytes, context),
                 Part::Trailer => show("trailer", &file.trailer()?, args.bytes, context),
                 Part::Index => {
-                    let input = Input::open(&location, context)?;
+                    let input = Input::of(found, context)?;
                     let map = map_of(&input, context)?;
                     let place = |number| Ok(place_of(&map.locate(number)?));
                     index(input.need_frame()?, Some(file.index_start()), &place, context)
                 }
-                Part::Chunk { number } => chunk(&location, number, args.bytes, context),
+                Part::Chunk { number } => chunk(found, number, args.bytes, context),
             }
         }
         (Format::Bloscpack | Format::Chunk, _) => {
@@ -107,10 +107,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
             Err(Failure::said(Exit::Unsupported, words)
                 .with_help("a Bloscpack file has no trailer, a lone chunk only has its header"))
         }
-        _ => {
-            let wanted = "a frame, a Bloscpack file or a chunk";
-            Err(foreign::refuse(&location.name(), path, &detected, wanted))
-        }
+        _ => Err(found.refuse("a frame, a Bloscpack file or a chunk")),
     }
 }
 
@@ -200,8 +197,8 @@ fn chunk_number(number: i64, chunks: &SuperChunk) -> Outcome<usize> {
     })
 }
 
-fn chunk(location: &Location, number: i64, with_bytes: bool, context: &Context) -> Outcome {
-    let input = Input::open(location, context)?;
+fn chunk(found: Found, number: i64, with_bytes: bool, context: &Context) -> Outcome {
+    let input = Input::of(found, context)?;
     let number = chunk_number(number, input.need_frame()?)?;
     let (bytes, base) = match map_of(&input, context)?.locate(number)? {
         Located::At(position) => {

@@ -10,8 +10,8 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::folders;
 use crate::input::Input;
-use crate::location::Location;
 use crate::names::human;
+use crate::opened::Found;
 use crate::output::{self, Document, Table, object, path_value, ratio};
 use crate::summary::{Summary, sides};
 use crate::tables::{self, Rows};
@@ -93,8 +93,9 @@ struct Line {
 }
 
 fn look(path: &Path, context: &Context) -> Outcome<Line> {
-    let location = Location::whole(Some(path.to_owned()));
-    if let Some(rows) = Rows::open(&location, context)? {
+    let found = Found::at_path(path)?;
+    if found.is_table() {
+        let rows = Rows::of(&found, context)?;
         let (nbytes, stored, what) = tables::summary_line(&rows, path)?;
         let entry = object([
             ("path", path_value(path)),
@@ -107,7 +108,7 @@ fn look(path: &Path, context: &Context) -> Outcome<Line> {
         let cells = [format, human(nbytes), human(stored), times, "-".to_owned(), what, path];
         return Ok(Line { is_raw: false, cells, entry });
     }
-    let summary = Summary::of(&Input::open(&location, context)?)?;
+    let summary = Summary::of(&Input::of(found, context)?)?;
     let is_raw = summary.format == "raw";
     Ok(Line { is_raw, cells: row(path, &summary), entry: entry(path, &summary) })
 }

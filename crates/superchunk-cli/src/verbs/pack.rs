@@ -1,7 +1,6 @@
 //! `pack`: bytes, NumPy arrays and lists of objects become frames or Bloscpack files.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -12,19 +11,22 @@ use superchunk::frame::Durability;
 use superchunk::{FrameOptions, SuperChunk, Value};
 
 use crate::args::FilterArgs;
-use crate::arrays::{self, ExactSource, Incoming, RawShape};
+use crate::arrays::{ExactSource, RawShape};
+use crate::attributes;
 use crate::context::Context;
 use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::made::Sizes;
 use crate::names::parse_length;
-use crate::objects::{self, PackingArgs, RecordArgs};
-use crate::packs::{self, PackFileArgs};
-use crate::replace::{Scratch, replace};
+use crate::objects::{PackingArgs, RecordArgs};
+use crate::replace::replace;
+use crate::scratch::Scratch;
+use crate::sizes::size_of_path;
 use crate::source::Source;
-use crate::target::{Counter, Named, Target};
+use crate::target::{Named, Target};
 use crate::values::parse_dtype;
+use crate::write::{self, array::Incoming, pack::PackFileArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,6 +115,34 @@ impl To {
     }
 }
 
+/// What the input is taken as.
+enum Job {
+    /// Records, each of which is an object.
+    Objects,
+    /// A NumPy file, or bytes to which options give a type and a shape.
+    Array(Option<RawShape>),
+    Bytes,
+}
+
+impl Job {
+    fn of(args: &PackArgs, format: Format, source: &Source) -> Outcome<Self> {
+        let makes_array = !args.shape.is_empty() || args.to() == Some(To::B2nd);
+        match (args.dtype.as_deref(), format) {
+            (Some(_), Format::Npy) => {
+                let words = format!("`{}` states its type and shape itself", source.name());
+                Err(Failure::usage(words)
+                    .with_help("leave out --dtype and --shape, or take it as bytes with --raw"))
+            }
+            (None, Format::Npy) => Ok(Self::Array(None)),
+            (Some(dtype), _) if makes_array => {
+                RawShape::new(parse_dtype(dtype)?, &args.shape, source).map(Some).map(Self::Array)
+            }
+            _ if args.varlen => Ok(Self::Objects),
+            _ => Ok(Self::Bytes),
+        }
+    }
+}
+
 impl PackArgs {
     /// What the result is to be, if something tells.
     fn to(&self) -> Option<To> {
@@ -176,49 +206,41 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
         ));
     }
     args.check_name(format)?;
-    let raw = raw_shape(args, format, &source)?;
-    let is_array = format == Format::Npy || raw.is_some();
-    if !is_array || args.to() == Some(To::Blp) {
-        arrays::refuse_shapes(&args.chunks, &args.blocks)?;
+    let job = Job::of(args, format, &source)?;
+    let (is_array, is_pack_file) = (matches!(job, Job::Array(_)), args.to() == Some(To::Blp));
+    if !is_array || is_pack_file {
+        write::array::refuse_shapes(&args.chunks, &args.blocks)?;
     }
     let target = target_of(args, input.path.as_deref(), is_array)?;
-    context.require_readers(&args.encoding.compat, &target)?;
+    target.require_readers(&args.encoding.compat, context)?;
     target.claim(args.force, context)?;
-    let mut attributes =
-        args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;
-    if args.varlen || args.to() == Some(To::Blp) {
-        let (nbytes, stored) = match args.varlen {
-            true => pack_objects(args, &mut source, &attributes, &target, context)?,
-            false => pack_file(args, (is_array, raw), &mut source, attributes, &target, context)?,
-        };
-        return Sizes { nbytes, stored, rate: 0.0 }.report("pack", &input, &target, context);
-    }
-    if is_array {
-        let request = arrays::Request {
-            encoding: &args.encoding,
-            raw,
-            chunks: &args.chunks,
-            blocks: &args.blocks,
-            attributes: &attributes,
-            force: args.force,
-        };
-        let (nbytes, stored) = arrays::pack(&mut source, &request, &target, context)?;
-        return Sizes { nbytes, stored, rate: 0.0 }.report("pack", &input, &target, context);
-    }
-    let options = options_of(args, context)?;
-    attributes.extend(args.dtype.as_deref().map(|dtype| ("dtype".to_owned(), dtype.into())));
-    let to = (&target, args.force);
-    pack(&mut source, &options, &attributes, to, context)?.report("pack", &input, &target, context)
+    let attributes = args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;
+    let (source, to) = (&mut source, (&target, context));
+    let unmeasured = |(nbytes, stored)| Sizes { nbytes, stored, rate: 0.0 };
+    let sizes = match job {
+        Job::Objects => unmeasured(pack_objects(args, source, &attributes, to)?),
+        Job::Array(raw) if is_pack_file => {
+            unmeasured(pack_array_file(args, &raw, source, &attributes, to)?)
+        }
+        Job::Array(raw) => unmeasured(pack_array(args, raw, source, &attributes, to)?),
+        Job::Bytes if is_pack_file => unmeasured(pack_bytes_file(args, source, attributes, to)?),
+        Job::Bytes => {
+            let options = options_of(args, context)?;
+            let attributes = with_dtype(attributes, args);
+            pack(source, &options, &attributes, (&target, args.force), context)?
+        }
+    };
+    sizes.report("pack", &input, &target, context)
 }
 
+/// Makes a list of objects, in a frame or a Bloscpack file.
 fn pack_objects(
     args: &PackArgs,
     source: &mut Source,
     attributes: &[(String, Value)],
-    target: &Target,
-    context: &Context,
+    (target, context): (&Target, &Context),
 ) -> Outcome<(u64, u64)> {
-    let request = objects::Request {
+    let request = write::object::Request {
         encoding: &args.encoding,
         pack_file: (args.to() == Some(To::Blp)).then_some(&args.pack_file),
         packing: args.packing.packing(),
@@ -226,38 +248,71 @@ fn pack_objects(
         force: args.force,
     };
     let how = (args.records.framing(), args.bytes);
-    objects::pack(source, how, &request, target, context)
+    write::object::pack(source, how, &request, target, context)
 }
 
-/// Makes a Bloscpack file of bytes, or of an array.
-fn pack_file(
+/// Makes an array in a frame.
+fn pack_array(
     args: &PackArgs,
-    (is_array, raw): (bool, Option<RawShape>),
+    raw: Option<RawShape>,
     source: &mut Source,
-    mut attributes: Vec<(String, Value)>,
-    target: &Target,
-    context: &Context,
+    attributes: &[(String, Value)],
+    (target, context): (&Target, &Context),
 ) -> Outcome<(u64, u64)> {
-    let mut usual = PackOptions::new();
-    usual.compress.item_size = item_size(args)?;
+    let request = write::array::Request {
+        encoding: &args.encoding,
+        raw,
+        chunks: &args.chunks,
+        blocks: &args.blocks,
+        attributes,
+        force: args.force,
+    };
+    write::array::pack(source, &request, target, context)
+}
+
+/// Makes a Bloscpack file of an array.
+fn pack_array_file(
+    args: &PackArgs,
+    raw: &Option<RawShape>,
+    source: &mut Source,
+    attributes: &[(String, Value)],
+    (target, context): (&Target, &Context),
+) -> Outcome<(u64, u64)> {
     let mut progress = context.progress("packing", source.total);
-    if is_array {
-        let Incoming { dtype, shape, is_fortran, needed } = Incoming::of(&raw, source)?;
-        usual.compress.item_size = dtype.item_size().max(1);
-        let options = args.pack_file.options(usual, &args.encoding, context)?;
-        let order = if is_fortran { Order::Fortran } else { Order::C };
-        let options = packs::array_metadata(options, dtype, &shape, order, &attributes)?;
-        let mut source = ExactSource::new(source, needed)?;
-        return packs::write(target, args.force, &options, context, &mut |sink| {
-            source.pieces(1 << 20, &mut progress, sink)
-        });
-    }
-    attributes.extend(args.dtype.as_deref().map(|text| ("dtype".to_owned(), text.into())));
-    let mut options = args.pack_file.options(usual, &args.encoding, context)?;
-    (options.metadata, options.expected_len) = (packs::metadata_of(&attributes)?, source.total);
-    packs::write(target, args.force, &options, context, &mut |sink| {
+    let Incoming { dtype, shape, is_fortran, needed } = Incoming::of(raw, source)?;
+    let mut usual = PackOptions::new();
+    usual.compress.item_size = dtype.item_size().max(1);
+    let options = args.pack_file.options(usual, &args.encoding, context)?;
+    let order = if is_fortran { Order::Fortran } else { Order::C };
+    let options = write::pack::array_metadata(options, dtype, &shape, order, attributes)?;
+    let mut source = ExactSource::new(source, needed)?;
+    write::pack::write(target, args.force, &options, context, &mut |sink| {
         source.pieces(1 << 20, &mut progress, sink)
     })
+}
+
+/// Makes a Bloscpack file of bytes.
+fn pack_bytes_file(
+    args: &PackArgs,
+    source: &mut Source,
+    attributes: Vec<(String, Value)>,
+    (target, context): (&Target, &Context),
+) -> Outcome<(u64, u64)> {
+    let mut progress = context.progress("packing", source.total);
+    let mut usual = PackOptions::new();
+    usual.compress.item_size = item_size(args)?;
+    let mut options = args.pack_file.options(usual, &args.encoding, context)?;
+    options.metadata = write::pack::metadata_of(&with_dtype(attributes, args))?;
+    options.expected_len = source.total;
+    write::pack::write(target, args.force, &options, context, &mut |sink| {
+        source.pieces(1 << 20, &mut progress, sink)
+    })
+}
+
+/// The attributes of bytes, whose type is one of them.
+fn with_dtype(mut attributes: Vec<(String, Value)>, args: &PackArgs) -> Vec<(String, Value)> {
+    attributes.extend(args.dtype.as_deref().map(|dtype| ("dtype".to_owned(), dtype.into())));
+    attributes
 }
 
 /// Compresses stdin to stdout.
@@ -309,63 +364,8 @@ fn pack(
         drop(scratch);
     }
     fill(&mut frame)?;
-    let stored = write_frame(&frame, target, force, context)?;
+    let stored = target.write_frame(&frame, force, context)?;
     Ok(Sizes { nbytes: frame.len(), stored, rate: progress.rate() })
-}
-
-/// Writes a frame from front to back, and returns its length.
-pub(crate) fn write_frame(
-    frame: &SuperChunk,
-    target: &Target,
-    force: bool,
-    context: &Context,
-) -> Outcome<u64> {
-    target.write(force, context, |out| {
-        let mut counter = Counter { out, count: 0 };
-        frame.write_to(&mut counter)?;
-        Ok(counter.count)
-    })
-}
-
-/// The length of a file, or of all files of a folder.
-pub(crate) fn size_of_path(path: &Path) -> u64 {
-    sum_of_files(path, Metadata::len)
-}
-
-/// The bytes that a file, or all files of a folder, take on the disk: holes take none.
-pub(crate) fn stored_of_path(path: &Path) -> u64 {
-    #[cfg(unix)]
-    return sum_of_files(path, |file| {
-        file.len().min(std::os::unix::fs::MetadataExt::blocks(file).saturating_mul(512))
-    });
-    #[cfg(not(unix))]
-    return size_of_path(path);
-}
-
-fn sum_of_files(path: &Path, len: fn(&Metadata) -> u64) -> u64 {
-    let Ok(entries) = std::fs::read_dir(path) else {
-        return std::fs::metadata(path).map_or(0, |found| len(&found));
-    };
-    // Links are not followed.
-    let lens = entries.flatten().filter_map(|entry| match entry.metadata().ok()? {
-        found if found.is_dir() => Some(sum_of_files(&entry.path(), len)),
-        found => Some(len(&found)),
-    });
-    lens.sum()
-}
-
-/// The type and shape of plain bytes that are to become an array.
-fn raw_shape(args: &PackArgs, format: Format, source: &Source) -> Outcome<Option<RawShape>> {
-    let Some(dtype) = args.dtype.as_deref() else { return Ok(None) };
-    if format == Format::Npy {
-        let words = format!("`{}` states its type and shape itself", source.name());
-        return Err(Failure::usage(words)
-            .with_help("leave out --dtype and --shape, or take it as bytes with --raw"));
-    }
-    if args.shape.is_empty() && args.to() != Some(To::B2nd) {
-        return Ok(None);
-    }
-    RawShape::new(parse_dtype(dtype)?, &args.shape, source).map(Some)
 }
 
 fn options_of(args: &PackArgs, context: &Context) -> Outcome<FrameOptions> {
@@ -399,14 +399,9 @@ fn target_of(args: &PackArgs, input: Option<&Path>, is_array: bool) -> Outcome<T
 }
 
 /// `KEY=VALUE`: JSON if it is, else text.
-pub(crate) fn attribute(text: &str) -> Outcome<(String, Value)> {
+fn attribute(text: &str) -> Outcome<(String, Value)> {
     let (key, value) = text.split_once('=').ok_or_else(|| {
         Failure::said(Exit::Usage, format!("`{text}` is no KEY=VALUE")).with_help("like -m unit=K")
     })?;
-    Ok((key.to_owned(), json_or_text(value)))
-}
-
-/// A JSON value, or the text itself if it is none.
-pub(crate) fn json_or_text(text: &str) -> Value {
-    Value::from_json(text).unwrap_or_else(|_| text.into())
+    Ok((key.to_owned(), attributes::json_or_text(value)))
 }

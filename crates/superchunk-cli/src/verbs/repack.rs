@@ -4,12 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use superchunk::detect::{self, Format};
+use superchunk::detect::Format;
 use superchunk::frame::Kind;
 
-use super::convert::to_pack;
-use super::pack::size_of_path;
-use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
@@ -17,13 +14,17 @@ use crate::input::{Content, Input};
 use crate::interrupt;
 use crate::location::Location;
 use crate::names::human;
-use crate::objects;
+use crate::opened::Found;
 use crate::output::{Document, path_value};
-use crate::packs::{PackFileArgs, percent};
 use crate::readers;
 use crate::replace::replace;
-use crate::tables::{self, Rows};
+use crate::sizes::size_of_path;
+use crate::tables::Rows;
 use crate::target::{Named, Target};
+use crate::write::{
+    self,
+    pack::{PackFileArgs, percent},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,12 +68,18 @@ impl RepackArgs {
 
 pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
     let location = Location::parse(args.frame.as_os_str());
-    match &location.path {
-        Some(path) if tables::is_table(path) => {
-            run_on(path, args, context, |target| table(args, &location, target, context))
-        }
-        _ => run_on(&args.frame, args, context, |target| file(args, target, context)),
+    let found = match &location.path {
+        Some(path) if path.is_dir() => Found::at(&location)?,
+        _ => Found::at_path(&args.frame)?,
+    };
+    if found.location.slice.is_some() {
+        return Err(Failure::usage("repack takes all rows")
+            .with_help("`unpack PATH@10:20 -o OUT.csv` writes some"));
     }
+    run_on(&found.path, args, context, |target| match found.is_table() {
+        true => table(args, &found, target, context),
+        false => file(args, &found, target, context),
+    })
 }
 
 /// Repacks what is at `path`, and says how much smaller it has become.
@@ -84,7 +91,7 @@ fn run_on(
 ) -> Outcome {
     let before = size_of_path(path);
     let target = args.output.as_ref().map_or(path, Path::new);
-    context.require_readers(&args.encoding.compat, &Target::Path(target.to_owned()))?;
+    Target::Path(target.to_owned()).require_readers(&args.encoding.compat, context)?;
     repack(target)?;
     let after = size_of_path(target);
     if context.json() {
@@ -100,19 +107,15 @@ fn run_on(
 }
 
 /// Writes a table anew, all columns or the one that is named with other parameters.
-fn table(args: &RepackArgs, location: &Location, target: &Path, context: &Context) -> Outcome {
-    if location.slice.is_some() {
-        return Err(Failure::usage("repack takes all rows")
-            .with_help("`unpack PATH@10:20 -o OUT.csv` writes some"));
-    }
+fn table(args: &RepackArgs, found: &Found, target: &Path, context: &Context) -> Outcome {
     // Nobody may write to what is about to be replaced.
     context.claim(target)?;
-    let rows = Rows::need(location, context)?;
+    let rows = Rows::of(found, context)?;
     rows.check_encoding(&args.encoding)?;
     if args.output.is_some() {
         rows.check_name(target)?;
     }
-    if location.inner.is_some() && rows.encodes_alike() {
+    if found.location.inner.is_some() && rows.encodes_alike() {
         let words = format!("the columns of a {} are compressed alike", rows.kind());
         return Err(Failure::usage(words).with_help("leave out ::COLUMN: all of them change"));
     }
@@ -126,13 +129,13 @@ fn table(args: &RepackArgs, location: &Location, target: &Path, context: &Contex
     })
 }
 
-fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
+fn file(args: &RepackArgs, found: &Found, target: &Path, context: &Context) -> Outcome {
     let in_place = args.output.is_none();
     let compacts = in_place
         && !args.encoding.changes_chunks()
         && !args.encoding.no_checksums
         && !args.encoding.sparse;
-    let is_pack = detect::path(&args.frame)?.format == Format::Bloscpack;
+    let is_pack = found.format() == Format::Bloscpack;
     if args.reserve.is_some() && !is_pack {
         let words = format!(
             "--reserve is for Bloscpack files of objects, and `{}` is none",
@@ -140,36 +143,44 @@ fn file(args: &RepackArgs, target: &Path, context: &Context) -> Outcome {
         );
         return Err(Failure::usage(words).with_help("leave it out"));
     }
-    if is_pack || !compacts {
-        // Nobody may write to what is about to be replaced.
-        context.claim(target)?;
+    if !is_pack && compacts {
+        readers::check_path(&args.frame, &args.encoding.compat, &context.open_options())?;
+        let mut frame = found.edit_frame(context)?;
+        interrupt::hold();
+        frame.compact()?;
+        return Ok(frame.close()?);
     }
-    if is_pack {
-        return pack_file(args, target, in_place || args.force, context);
+    // Nobody may write to what is about to be replaced.
+    context.claim(target)?;
+    let input = Input::of(Found::at_path(&args.frame)?, context)?;
+    match is_pack {
+        true => pack_file(args, &input, target, in_place || args.force, context),
+        false => copy(args, &input, target, in_place || args.force, context),
     }
-    if !compacts {
-        return copy(args, target, in_place || args.force, context);
-    }
-    readers::check_path(&args.frame, &args.encoding.compat, context)?;
-    let mut frame = context.edit(&args.frame)?;
-    interrupt::hold();
-    frame.compact()?;
-    Ok(frame.close()?)
 }
 
 /// Writes a Bloscpack file anew, in version 3 or, with objects, 4.
-fn pack_file(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
-    let input = Input::open(&Location::whole(Some(args.frame.clone())), context)?;
+fn pack_file(
+    args: &RepackArgs,
+    input: &Input,
+    target: &Path,
+    force: bool,
+    context: &Context,
+) -> Outcome {
     input.check_expansion(context)?;
     args.check_name(&[Named::Blp])?;
     let target = (&Target::Path(target.to_owned()), force);
     let pack_file = PackFileArgs { reserve: args.reserve, ..PackFileArgs::default() };
-    to_pack(&input, &args.encoding, &pack_file, target, context)
+    write::to_pack(input, &args.encoding, &pack_file, target, context)
 }
 
-fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Outcome {
-    let location = Location::whole(Some(args.frame.clone()));
-    let input = Input::open(&location, context)?;
+fn copy(
+    args: &RepackArgs,
+    input: &Input,
+    target: &Path,
+    force: bool,
+    context: &Context,
+) -> Outcome {
     input.need_frame()?;
     args.check_name(match &input.content {
         Content::Array(_) => &[Named::Frame, Named::Sparse, Named::B2nd],
@@ -191,13 +202,13 @@ fn copy(args: &RepackArgs, target: &Path, force: bool, context: &Context) -> Out
     {
         input.check_expansion(context)?;
         let encoding = &EncodingArgs { sparse, ..args.encoding.clone() };
-        let attributes = &objects::free_attributes(&input)?;
+        let attributes = &input.free_attributes()?;
         let request =
-            objects::Request { encoding, pack_file: None, packing: None, attributes, force };
-        return objects::convert(list, &request, &Target::Path(target.to_owned()), context);
+            write::object::Request { encoding, pack_file: None, packing: None, attributes, force };
+        return write::object::convert(list, &request, &Target::Path(target.to_owned()), context);
     }
     replace(target, force, context, |temporary| {
-        let request = arrays::Request::of(&args.encoding, force);
-        arrays::copy(&input, temporary, &request, kind, context)
+        let request = write::array::Request::of(&args.encoding, force);
+        write::array::copy(input, temporary, &request, kind, context)
     })
 }

@@ -13,6 +13,7 @@ use crate::input::{Content, Input};
 use crate::location::{Location, LocationArg};
 use crate::names::{human, is_packed_name};
 use crate::objects::{self, Framing, RecordArgs};
+use crate::opened::Found;
 use crate::output::Document;
 use crate::tables::{self, Rows, Unpacked};
 use crate::target::{Named, Target};
@@ -57,13 +58,15 @@ pub(crate) struct UnpackArgs {
 
 pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
     let location = args.from.location();
-    if let Some(rows) = Rows::open(&location, context)? {
+    let found = Found::at(&location)?;
+    if found.is_table() {
+        let rows = Rows::of(&found, context)?;
         return unpack_table(args, &rows, location.slice.as_deref(), context);
     }
     if args.escape {
         return Err(Failure::usage("--escape is for tables that become CSV"));
     }
-    let input = Input::open(&location, context)?;
+    let input = Input::of(found, context)?;
     input.need_packed()?;
     check_name(args, &input)?;
     let header = header_of(args, &input)?;

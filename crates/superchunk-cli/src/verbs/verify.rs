@@ -1,19 +1,17 @@
 //! `verify`: is it still what was written? Level by level, all chunks or a sample.
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use superchunk::detect::{self, Format};
+use superchunk::detect::Format;
 use superchunk::verify::{self, Finding, Level, Options, Report, Sample, Verdict};
 use superchunk::{Value, Work};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
-use crate::foreign;
-use crate::input::{self, Input};
 use crate::location::Location;
+use crate::opened::{self, Found};
 use crate::output::{self, Document, object};
 use crate::tables::Rows;
 
@@ -183,41 +181,26 @@ fn sum_up(tally: &Tally, documents: Vec<Value>, context: &Context) -> Outcome {
 }
 
 fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Report> {
-    let Some(path) = &location.path else {
-        let spool = input::spool_stdin()?;
-        return look_at(spool.path(), location, args, context);
-    };
-    look_at(path, location, args, context)
-}
-
-fn look_at(
-    path: &Path,
-    location: &Location,
-    args: &VerifyArgs,
-    context: &Context,
-) -> Outcome<Report> {
-    let detected = detect::path(path)?;
-    if matches!(detected.format, Format::Raw | Format::BlskFile) {
-        let wanted = "something that can be verified";
-        return Err(foreign::refuse(&location.name(), path, &detected, wanted));
+    let found = Found::at(location)?;
+    if matches!(found.format(), Format::Raw | Format::BlskFile) {
+        return Err(found.refuse("something that can be verified"));
     }
     let mut options = Options::new().with_level(args.level.into());
     let watched = context.watched("verifying", Work::Verify, None);
-    options = options.with_open(context.reading(path).with_executor(watched));
+    options = options.with_open(context.reading(&found.path).with_executor(watched));
     options.sample = args.sample.unwrap_or_default();
     if let Some(inner) = &location.inner {
-        if !matches!(detected.format, Format::BcolzTable | Format::Blsk | Format::Columns) {
-            // Which says that there is nothing inside.
-            Input::open(location, context)?;
+        if found.format() == Format::BcolzArray {
+            return Err(opened::nothing_inside(location));
         }
-        match Rows::open(location, context) {
+        match Rows::of(&found, context) {
             Err(failure) if failure.exit() == Some(Exit::Usage) => return Err(failure),
             // What is damaged is reported.
             _ => {}
         }
         options = options.with_column(inner.clone());
     }
-    Ok(verify::path(path, &options)?)
+    Ok(verify::path(&found.path, &options)?)
 }
 
 fn document(report: &Report, location: &Location) -> Document {

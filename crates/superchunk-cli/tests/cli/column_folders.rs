@@ -351,3 +351,14 @@ fn what_a_killed_command_left_is_removed() {
     said.is("", &format!("removed {left}\ncols: it is complete, 1 leftovers removed\n"), 0);
     assert!(!shell.path(left).exists());
 }
+
+#[test]
+fn a_list_that_is_beyond_the_limit_of_memory_is_not_read_to_replace_its_folder() {
+    let shell = quotes();
+    let note = "x".repeat(10_000);
+    shell.run(&format!("attr set cols note {note} -q")).is("", "", 0);
+    let convert = "convert quotes.csv cols --to columns --nested -f -q -T 1";
+    refused(&shell, &format!("{convert} --limit-mem 1M"), 6, "raise the limit with --limit-mem");
+    shell.run(&format!("{convert} --limit-mem 16M")).is("", "", 0);
+    assert_eq!(shell.run("attr get cols note").code, Some(1));
+}

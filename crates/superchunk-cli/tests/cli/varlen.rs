@@ -365,3 +365,17 @@ fn objects_are_replaced_where_they_are_as_long_as_they_fit() {
         assert!(said.code == Some(2) && said.stderr.contains(words), "{args}: {}", said.stderr);
     }
 }
+
+#[test]
+fn the_limit_of_memory_holds_where_attributes_are_added() {
+    let shell = Shell::new();
+    shell.write("names.txt", lines().as_bytes());
+    let before = shell.names();
+    let pack = "pack names.txt --varlen -o names.b2frame -m who=me -T 1";
+    let said = shell.run(&format!("{pack} --limit-mem 8K"));
+    assert_eq!(said.code, Some(6), "{}", said.stderr);
+    assert!(said.stderr.contains("raise the limit with --limit-mem"), "{}", said.stderr);
+    assert_eq!(shell.names(), before);
+    shell.run(&format!("{pack} --limit-mem 1M")).succeeds();
+    shell.run("attr get names.b2frame who").is("\"me\"\n", "", 0);
+}

@@ -11,6 +11,9 @@ use crate::error::{Error, MustGet, Result};
 /// Items are read together until there are as many as this, which bounds the memory for their
 /// places.
 const MAX_PLACES: usize = 1 << 16;
+/// A chunk of which one item in this many is selected is read whole: that is faster than looking for
+/// each item.
+const DENSE: usize = 32;
 
 impl NdArray {
     /// Reads the items for which `mask` is true, in C order. It has one value for each item of the
@@ -18,16 +21,48 @@ impl NdArray {
     pub fn read_mask(&self, mask: &[bool]) -> Result<Vec<u8>> {
         let mask = Mask::new(mask, &self.geometry)?;
         let mut bytes = vec![0; self.bytes_of(&[mask.selected])?];
+        self.read_masked(&mask, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads such items into `dst`, which has exactly their length.
+    pub fn read_mask_into(&self, mask: &[bool], dst: &mut [u8]) -> Result<()> {
+        let mask = Mask::new(mask, &self.geometry)?;
+        mask.check_len(self.item_size(), dst.len())?;
+        self.read_masked(&mask, dst)
+    }
+
+    fn read_masked(&self, mask: &Mask<'_>, dst: &mut [u8]) -> Result<()> {
         let mut places = Vec::new();
         for chunk in mask.touched_chunks()? {
+            if mask.is_dense(chunk)? {
+                self.read_dense(mask, chunk, dst)?;
+                continue;
+            }
             places.extend(mask.places(chunk)?);
             if places.len() >= MAX_PLACES {
-                self.read_places(&places, &mut bytes)?;
+                self.read_places(&places, dst)?;
                 places.clear();
             }
         }
-        self.read_places(&places, &mut bytes)?;
-        Ok(bytes)
+        self.read_places(&places, dst)
+    }
+
+    /// Reads a chunk whole and takes the selected items of it.
+    fn read_dense(&self, mask: &Mask<'_>, chunk: usize, dst: &mut [u8]) -> Result<()> {
+        let start = self.geometry.chunk_start(chunk);
+        let bytes = self.view().read_box(&start, &self.geometry.chunk_extent(&start))?;
+        let item_size = self.item_size();
+        let mut rest = bytes.as_slice();
+        let mut taken = Vec::new();
+        for piece in mask.pieces(chunk) {
+            let (items, behind) = rest.must_split_at(piece.len * item_size)?;
+            rest = behind;
+            let len = take_selected(mask.bits_of(&piece)?, items, item_size, &mut taken)?;
+            let start = mask.before.must_get(piece.number)? * item_size;
+            dst.must_get_mut(start..start + len)?.copy_from_slice(taken.must_get(..len)?);
+        }
+        Ok(())
     }
 
     /// Writes the items for which `mask` is true; `bytes` are theirs, in C order. Every block that
@@ -35,14 +70,7 @@ impl NdArray {
     pub fn write_mask(&mut self, mask: &[bool], bytes: &[u8]) -> Result<()> {
         let geometry = self.geometry.clone();
         let mask = Mask::new(mask, &geometry)?;
-        if product(&[mask.selected], self.item_size()) != Some(bytes.len()) {
-            return Err(Error::invalid(format!(
-                "the mask selects {} items of {} bytes, got {} bytes",
-                mask.selected,
-                self.item_size(),
-                bytes.len()
-            )));
-        }
+        mask.check_len(self.item_size(), bytes.len())?;
         let chunks = mask.touched_chunks()?;
         self.write_places(&chunks, bytes, |chunk| Ok(Cow::Owned(mask.places(chunk)?)))
     }
@@ -83,6 +111,17 @@ impl<'a> Mask<'a> {
         Ok(Self { bits, geometry, side, piece, before, selected })
     }
 
+    /// Refuses a buffer that is not as long as the selected items.
+    fn check_len(&self, item_size: usize, len: usize) -> Result<()> {
+        if product(&[self.selected], item_size) == Some(len) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the mask selects {} items of {item_size} bytes, got {len} bytes",
+            self.selected
+        )))
+    }
+
     /// The numbers of the chunks that hold selected items.
     fn touched_chunks(&self) -> Result<Vec<usize>> {
         let mut touched = Vec::new();
@@ -95,6 +134,17 @@ impl<'a> Mask<'a> {
             }
         }
         Ok(touched)
+    }
+
+    /// Whether so many items of a chunk are selected that it is read whole.
+    fn is_dense(&self, chunk: usize) -> Result<bool> {
+        let (mut selected, mut all) = (0, 0);
+        for piece in self.pieces(chunk) {
+            let bits = self.bits_of(&piece)?;
+            selected += bits.iter().filter(|bit| **bit).count();
+            all += bits.len();
+        }
+        Ok(selected > all / DENSE)
     }
 
     /// The selected items of a chunk, in the order of the storage.
@@ -149,4 +199,43 @@ struct Piece {
     /// The place of the first item in the mask.
     first: usize,
     len: usize,
+}
+
+/// Takes the selected items into `taken`, one after the other; returns how many bytes they are.
+fn take_selected(
+    bits: &[bool],
+    items: &[u8],
+    item_size: usize,
+    taken: &mut Vec<u8>,
+) -> Result<usize> {
+    // Room for an item that is not selected: every item is copied, and the next one takes its place
+    // unless it was selected. A branch for each item would be mispredicted again and again.
+    taken.resize(items.len() + item_size, 0);
+    match item_size {
+        1 => take_sized::<1>(bits, items, taken),
+        2 => take_sized::<2>(bits, items, taken),
+        4 => take_sized::<4>(bits, items, taken),
+        8 => take_sized::<8>(bits, items, taken),
+        16 => take_sized::<16>(bits, items, taken),
+        _ => {
+            let mut len = 0;
+            let selected = bits.iter().zip(items.chunks_exact(item_size)).filter(|(bit, _)| **bit);
+            for (_, item) in selected {
+                taken.must_get_mut(len..len + item_size)?.copy_from_slice(item);
+                len += item_size;
+            }
+            Ok(len)
+        }
+    }
+}
+
+fn take_sized<const SIZE: usize>(bits: &[bool], items: &[u8], taken: &mut [u8]) -> Result<usize> {
+    let (items, _) = items.as_chunks::<SIZE>();
+    let (taken, _) = taken.as_chunks_mut::<SIZE>();
+    let mut count = 0;
+    for (bit, item) in bits.iter().zip(items) {
+        *taken.must_get_mut(count)? = *item;
+        count += usize::from(*bit);
+    }
+    Ok(count * SIZE)
 }

@@ -55,6 +55,19 @@ impl NdArray {
         self.write_picks(&picks, bytes)
     }
 
+    /// Writes such items from a buffer whose axes have these strides, in bytes; a stride of 0
+    /// repeats what is there.
+    pub fn write_orthogonal_strided(
+        &mut self,
+        indexes: &[AxisIndexes<'_>],
+        bytes: &[u8],
+        strides: &[usize],
+    ) -> Result<()> {
+        let picks = self.orthogonal_picks(indexes)?;
+        check_strides(&picks, strides, self.item_size(), bytes.len())?;
+        self.write_strided(&picks, bytes, strides)
+    }
+
     /// Writes a box from a buffer whose axes have these strides, in bytes; a stride of 0 repeats
     /// what is there.
     pub fn write_box_strided(

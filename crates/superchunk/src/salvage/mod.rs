@@ -42,6 +42,8 @@ mod input;
 mod options;
 #[cfg(feature = "bloscpack")]
 mod pack;
+#[cfg(any(unix, windows))]
+mod path;
 mod rebuild;
 mod report;
 mod scan;
@@ -57,6 +59,8 @@ pub use frame::frame;
 pub use options::Options;
 #[cfg(feature = "bloscpack")]
 pub use pack::pack;
+#[cfg(any(unix, windows))]
+pub use path::path;
 pub use rebuild::Create;
 pub use report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
 pub use sparse::sparse;

@@ -5,6 +5,7 @@ use superchunk_testkit::alloc::CountingAllocator;
 mod check;
 mod corruption;
 mod golden;
+mod idle;
 mod legacy_split;
 mod marks;
 mod options;

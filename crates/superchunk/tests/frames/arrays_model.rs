@@ -167,11 +167,17 @@ fn check(array: &NdArray, plain: &Plain, rng: &mut Rng) {
     let borrowed: Vec<AxisIndexes<'_>> = lists.iter().map(|list| list.as_slice().into()).collect();
     assert_eq!(array.read_orthogonal(&borrowed).unwrap(), expected, "{lists:?}");
     check_mixed(array, plain, &lists, rng);
-    let mask: Vec<bool> = (0..array.item_count()).map(|_| rng.index(3) == 0).collect();
+    // Of dense masks chunks are read whole, of sparse ones items.
+    let rarity = if rng.index(2) == 0 { 3 } else { 60 };
+    let mask: Vec<bool> = (0..array.item_count()).map(|_| rng.index(rarity) == 0).collect();
     let items = plain.bytes.chunks(plain.item_size).zip(&mask);
     let expected: Vec<u8> =
         items.filter(|(_, bit)| **bit).flat_map(|(item, _)| item.to_vec()).collect();
     assert_eq!(array.read_mask(&mask).unwrap(), expected);
+    let mut got = vec![7; expected.len()];
+    array.read_mask_into(&mask, &mut got).unwrap();
+    assert_eq!(got, expected);
+    assert!(array.read_mask_into(&mask, &mut [7].repeat(expected.len() + 1)).is_err());
     if !plain.shape.contains(&0) {
         let points: Vec<Vec<u64>> = (0..rng.index(20))
             .map(|_| plain.shape.iter().map(|side| rng.below(*side)).collect())
@@ -296,23 +302,35 @@ fn write_masked(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
     }
 }
 
-/// A box from a buffer in Fortran order, with a byte after every item.
+/// A box from a buffer in Fortran order, with a byte after every item; or the same items in lists,
+/// each in descending order.
 fn write_spread(array: &mut NdArray, plain: &mut Plain, rng: &mut Rng) {
     let start: Vec<u64> = plain.shape.iter().map(|side| rng.below(side + 1)).collect();
     let room = plain.shape.iter().zip(&start).map(|(side, start)| side - start);
     let stop: Vec<u64> =
         room.zip(&start).map(|(room, start)| start + rng.below(room + 1)).collect();
-    let lists: Vec<Vec<u64>> = start.iter().zip(&stop).map(|(a, b)| (*a..*b).collect()).collect();
+    let is_box = rng.index(2) == 0;
+    let list = |(start, stop): (&u64, &u64)| match is_box {
+        true => (*start..*stop).collect(),
+        false => (*start..*stop).rev().collect(),
+    };
+    let lists: Vec<Vec<u64>> = start.iter().zip(&stop).map(list).collect();
     let (mut strides, mut stride) = (vec![0; lists.len()], plain.item_size + 1);
     for (place, list) in strides.iter_mut().zip(&lists) {
         *place = stride;
         stride *= list.len();
     }
     let data = rng.bytes(stride);
-    array.write_box_strided(&start, &stop, &data, &strides).unwrap();
+    if is_box {
+        array.write_box_strided(&start, &stop, &data, &strides).unwrap();
+    } else {
+        let indexes: Vec<AxisIndexes<'_>> = lists.iter().map(|list| list[..].into()).collect();
+        array.write_orthogonal_strided(&indexes, &data, &strides).unwrap();
+    }
+    let place = |(list, index): (&Vec<u64>, &u64)| list.iter().position(|i| i == index).unwrap();
     for index in combinations(&lists) {
-        let axes = index.iter().zip(&start).zip(&strides);
-        let at: usize = axes.map(|((i, start), stride)| (i - start) as usize * stride).sum();
+        let places = lists.iter().zip(&index).map(place);
+        let at: usize = places.zip(&strides).map(|(place, stride)| place * stride).sum();
         plain.set(&index, &data[at..at + plain.item_size]);
     }
 }

@@ -46,6 +46,55 @@ const LAYERS: &[&str] = &[
     "lib",
 ];
 
+/// The modules of the program from bottom to top: each uses only what stands before it.
+const PROGRAM_LAYERS: &[&str] = &[
+    "names",
+    "text_form",
+    "terminal",
+    "args",
+    "style",
+    "failure",
+    "chunk_folder",
+    "interrupt",
+    "output",
+    "progress",
+    "memory",
+    "sizes",
+    "location",
+    "span",
+    "values",
+    "readers",
+    "claim",
+    "context",
+    "attributes",
+    "decoding",
+    "encoding",
+    "scratch",
+    "source",
+    "folders",
+    "foreign",
+    "opened",
+    "replace",
+    "target",
+    "arrays",
+    "objects",
+    "input",
+    "write",
+    "parts",
+    "summary",
+    "measure",
+    "made",
+    "picture",
+    "tables",
+    "verbs",
+    "cli",
+    "lib",
+    "main",
+];
+
+/// The crates that have layers, by their folder beside this one.
+const CRATES: [(&str, &[&str]); 2] = [("superchunk", LAYERS), ("superchunk-cli", PROGRAM_LAYERS)];
+
 /// Places of the core where what must be there is replaced by a default, or nothing is done, where `error/must.rs` would give
 /// `ErrorKind::Bug`. In those that are left the lines around show that it is there, or nothing depends on it. This number
 /// only falls.
@@ -71,20 +120,23 @@ const MAX_LINES: usize = 500;
 
 #[test]
 fn a_module_uses_only_the_layers_below_it() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for file in rust_files(&src) {
-        let module = layer_of(file.strip_prefix(&src).unwrap());
-        for (number, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
-            let place = format!("{}:{}", file.display(), number + 1);
-            // Doc comments may point anywhere; a group import would hide its edges from grep.
-            let code = line.split("//").next().unwrap();
-            assert!(!code.contains("crate::{"), "{place}: one `use crate::module` a line");
-            for used in code.split("crate::").skip(1) {
-                let used = used.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
-                assert!(
-                    rank(used) <= rank(&module),
-                    "{place}: `{module}` must not use `{used}`, which stands above it"
-                );
+    for (name, layers) in CRATES {
+        let src = source_of(name);
+        for file in rust_files(&src) {
+            let module = layer_of(file.strip_prefix(&src).unwrap());
+            for (number, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
+                let place = format!("{}:{}", file.display(), number + 1);
+                // Doc comments may point anywhere; a group import would hide its edges from grep.
+                let code = line.split("//").next().unwrap();
+                assert!(!code.contains("crate::{"), "{place}: one `use crate::module` a line");
+                for used in code.split("crate::").skip(1) {
+                    let used =
+                        used.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                    assert!(
+                        rank(layers, used) <= rank(layers, &module),
+                        "{place}: `{module}` must not use `{used}`, which stands above it"
+                    );
+                }
             }
         }
     }
@@ -92,11 +144,19 @@ fn a_module_uses_only_the_layers_below_it() {
 
 #[test]
 fn every_module_has_its_layer() {
-    let lib = include_str!("../../src/lib.rs");
-    for line in lib.lines().map(|line| line.trim_start_matches("pub ")) {
-        if let Some(module) = line.strip_prefix("mod ") {
-            rank(module.trim_end_matches(';'));
+    for (name, layers) in CRATES {
+        let roots = ["lib.rs", "main.rs"].map(|root| source_of(name).join(root));
+        let mut modules = 0;
+        for root in roots.iter().filter(|root| root.exists()) {
+            let text = fs::read_to_string(root).unwrap();
+            for line in text.lines().map(|line| line.trim_start_matches("pub ")) {
+                if let Some(module) = line.strip_prefix("mod ") {
+                    rank(layers, module.trim_end_matches(';'));
+                    modules += 1;
+                }
+            }
         }
+        assert!(modules > 20, "{name} has {modules} modules: are they listed elsewhere?");
     }
 }
 
@@ -197,11 +257,16 @@ fn closing(text: &str, open: char, close: char) -> usize {
     text.find(closes).unwrap()
 }
 
-fn rank(module: &str) -> usize {
-    LAYERS
+fn rank(layers: &[&str], module: &str) -> usize {
+    layers
         .iter()
         .position(|layer| *layer == module)
-        .unwrap_or_else(|| panic!("module `{module}` has no place in LAYERS"))
+        .unwrap_or_else(|| panic!("module `{module}` has no place among the layers"))
+}
+
+/// The sources of a crate.
+fn source_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src")
 }
 
 fn layer_of(path: &Path) -> String {

@@ -16,8 +16,6 @@ use std::path::Path;
 use clap::Args;
 use superchunk::{CompressOptions, SuperChunk};
 
-use super::pack::size_of_path;
-use crate::arrays;
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::Outcome;
@@ -25,10 +23,13 @@ use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::measure::samples;
 use crate::names::{human, parse_length, parse_size};
+use crate::opened::Found;
 use crate::output::{self, Document};
 use crate::replace::replace;
+use crate::sizes::size_of_path;
 use crate::tables::Rows;
 use crate::target::Named;
+use crate::write;
 use trial::{
     BLOCKS, Objective, PIECE, PIPELINES, Subject, Trial, best_of, guess_item_size, list, list_json,
 };
@@ -69,14 +70,15 @@ pub(crate) fn run(args: &TuneArgs, context: &Context) -> Outcome {
         context.claim(Path::new(out))?;
     }
     let location = Location::parse(&args.location);
-    match Rows::open(&location, context)? {
-        Some(rows) => table::run(args, &location, &rows, context),
-        None => tune_file(args, &location, context),
+    let found = Found::at(&location)?;
+    match found.is_table() {
+        true => table::run(args, &location, &Rows::of(&found, context)?, context),
+        false => tune_file(args, found, context),
     }
 }
 
-fn tune_file(args: &TuneArgs, location: &Location, context: &Context) -> Outcome {
-    let input = Input::open(location, context)?;
+fn tune_file(args: &TuneArgs, found: Found, context: &Context) -> Outcome {
+    let input = Input::of(found, context)?;
     check_name(args, &input)?;
     let samples = samples(&input, args.sample, PIECE)?;
     let sizes = match (args.typesize, &input.content) {
@@ -135,7 +137,7 @@ fn apply(input: &Input, best: &Trial, (out, force): (&Path, bool), context: &Con
     let sparse = Named::of(out.as_os_str()) == Named::Sparse;
     let encoding = EncodingArgs { sparse, ..best.encoding() };
     if matches!(input.content, Content::Array(_)) {
-        arrays::convert(input, &arrays::Request::of(&encoding, force), out, context)?;
+        write::array::convert(input, &write::array::Request::of(&encoding, force), out, context)?;
     } else {
         let options = encoding.fresh(best.item_size, context)?;
         replace(out, force, context, |temporary| {

@@ -1,0 +1,1 @@
+"""Modules with the names and the behaviour of other Blosc packages."""

@@ -1,0 +1,6 @@
+//! The tests of `src/index`, which needs no Python: that is all of the package that Rust tests alone.
+
+#![allow(dead_code, reason = "the package uses what these tests do not")]
+
+#[path = "../src/index/mod.rs"]
+mod index;
