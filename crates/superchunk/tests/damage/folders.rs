@@ -28,8 +28,9 @@ const INDEX: &str = "chunks.b2frame";
 fn sparse(seed: u64) -> (Files, Vec<Vec<u8>>) {
     let mut rng = Rng::new(seed);
     let count = 1 + rng.index(9);
-    let chunks: Vec<Vec<u8>> =
-        (0..count as u64).map(|number| mixed(CHUNK, 4, seed * 100 + number)).collect();
+    // No chunk is a run, which has no file.
+    let chunk = |bytes: Vec<u8>| bytes.into_iter().map(|byte| byte & 15).collect();
+    let chunks: Vec<Vec<u8>> = (0..count).map(|_| chunk(rng.bytes(CHUNK))).collect();
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(CHUNK);
     let dir = Arc::new(MemoryFolder::new());
     let options = options.with_checksums(seed % 4 > 0);
@@ -167,8 +168,11 @@ fn every_intact_column_of_a_folder_comes_back() {
             let (rows, items) = (array.shape()[0], array.to_vec().unwrap());
             let named = named_chunks(&list, name);
             let good = numbers(0..ROWS, column);
+            // The last chunk is stored with zeros at its end.
+            let mut stored = good.clone();
+            stored.resize(good.len().next_multiple_of(4 * CHUNK_ROWS), 0);
             let is_cut =
-                |items: &[u8]| good.chunks(4 * CHUNK_ROWS).any(|chunk| chunk.starts_with(items));
+                |items: &[u8]| stored.chunks(4 * CHUNK_ROWS).any(|chunk| chunk.starts_with(items));
             for (chunk, items) in items.chunks(4 * CHUNK_ROWS).enumerate() {
                 assert!(named.contains(&chunk) || is_cut(items), "{told}: {name}, chunk {chunk}");
             }
