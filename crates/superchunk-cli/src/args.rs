@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, FromArgMatches};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::names::{parse_length, parse_size};
+use crate::names::{parse_count, parse_length, parse_size};
 use crate::verbs;
 
 const EXAMPLES: &str = "\
@@ -64,7 +64,8 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, action = ArgAction::Count, hide = true)]
     pub(crate) verbose: u8,
     /// Threads; 0 for all of the machine
-    #[arg(short = 'T', long, global = true, value_name = "N", default_value_t = 0, hide = true)]
+    #[arg(short = 'T', long, global = true, value_name = "N", default_value_t = 0, hide = true,
+          value_parser = parse_count)]
     pub(crate) threads: usize,
     /// The most memory to take, about; with one thread a chunk, or metadata, may fill an eighth of
     /// it
@@ -158,6 +159,9 @@ pub(crate) enum Command {
     Man(verbs::manual::ManArgs),
     /// See what this is all about, in two minutes
     Demo(verbs::demo::DemoArgs),
+    /// Print the help of a command
+    #[command(hide = true)]
+    Help(verbs::manual::HelpArgs),
     /// The writer that the demo kills
     #[command(hide = true)]
     DemoWriter(verbs::demo::WriterArgs),

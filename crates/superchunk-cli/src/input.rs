@@ -7,13 +7,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use superchunk::bloscpack::Pack;
-use superchunk::detect::{self, Detected, Format};
+use superchunk::detect::{Detected, Format};
 use superchunk::store::{FileReader, ReadAt};
 use superchunk::{DType, Error, ErrorKind, Opened, StoredChunk, SuperChunk, Value};
 
 use crate::arrays::{self, Array};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::folders;
 use crate::foreign;
 use crate::location::Location;
 use crate::memory::Memory;
@@ -86,7 +87,7 @@ impl Input {
                 (spool.path().to_owned(), Some(spool))
             }
         };
-        let mut detected = detect::path(&path)?;
+        let mut detected = folders::detect(&path)?;
         if detected.format == Format::Raw {
             detected.reason = foreign::reason(&path).unwrap_or(detected.reason);
         }
@@ -227,6 +228,14 @@ impl Input {
     /// Refuses to decode this many bytes if they are out of proportion to what is stored.
     pub(crate) fn check_expansion_to(&self, len: u64, context: &Context) -> Outcome {
         context.check_output(&self.name, len, stored_of_path(&self.path))
+    }
+
+    /// Whether it is an array whose items have fields, and so a table.
+    pub(crate) fn has_fields(&self) -> bool {
+        let Content::Array(array) = &self.content else { return false };
+        let is_structure =
+            DType::parse(&array.dtype()).is_ok_and(|dtype| !dtype.fields().is_empty());
+        is_structure && array.shape().len() == 1
     }
 
     /// How items are to be printed, if the data tells.

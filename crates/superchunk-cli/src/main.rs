@@ -43,9 +43,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use args::{Cli, Command, FilterArgs};
+use args::{Cli, Command, FilterArgs, When};
 use context::Context;
 use failure::{Exit, Failure, Outcome};
+use style::Style;
 
 /// How often a command is repeated that other writers have disturbed.
 const RETRIES: usize = 100;
@@ -60,6 +61,16 @@ fn main() -> ExitCode {
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(slice) = slice_of_stdin(&error) {
+                let words =
+                    format!("`-{slice}` is a slice of stdin, and this command takes all of it");
+                let failure =
+                    Failure::usage(words).with_help("`cat`, `head` and `unpack` take slices");
+                let style = Style::of(&std::io::stderr(), When::Auto);
+                let text = failure.render(style).unwrap_or_default();
+                let _ = write!(std::io::stderr(), "{text}");
+                return ExitCode::from(Exit::Usage as u8);
+            }
             // A help text that nobody reads to its end is no failure.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -76,6 +87,17 @@ fn main() -> ExitCode {
         context.complain(&text);
     }
     ExitCode::from(exit as u8)
+}
+
+/// The slice of a location `-@SLICE` that a command line was refused for, with its sign.
+fn slice_of_stdin(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue};
+    let refused = error.get(ContextKind::InvalidArg)?;
+    matches!(refused, ContextValue::String(option) if option == "-@").then_some(())?;
+    let arguments = std::env::args();
+    arguments
+        .filter_map(|given| given.strip_prefix('-').map(str::to_owned))
+        .find(|g| g.starts_with('@'))
 }
 
 /// The command line of `blpk`, if the program goes by that name, or is told to.
@@ -130,6 +152,7 @@ fn run(command: &Command, context: &Context) -> Outcome {
         }
         Command::Completions(args) => verbs::manual::completions(args),
         Command::Man(args) => verbs::manual::man(args),
+        Command::Help(args) => verbs::manual::help(args),
         Command::Demo(_) => verbs::demo::run(context),
         Command::DemoWriter(args) => verbs::demo::write(args, context),
     }

@@ -12,7 +12,7 @@ use superchunk::{
 use super::records::{self, Framing};
 use super::{FORMAT, JSON, ObjectList, kind_of_pack};
 use crate::context::Context;
-use crate::encoding::{EncodingArgs, Holder};
+use crate::encoding::{EncodingArgs, Holder, warn_of_delta};
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::interrupt;
@@ -108,7 +108,11 @@ pub(crate) fn append(
             }
             Writer::Pack(pack, kind, first)
         }
-        false => Writer::Frame(Box::new(Objects::from_superchunk(context.edit(path)?)?)),
+        false => {
+            let frame = context.edit(path)?;
+            warn_of_delta(&frame.options().filters, context);
+            Writer::Frame(Box::new(Objects::from_superchunk(frame)?))
+        }
     };
     let before = writer.count();
     inputs.iter().try_for_each(|input| {

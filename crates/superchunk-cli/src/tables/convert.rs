@@ -4,12 +4,13 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
 
+use superchunk::detect::{self, Format};
 use superchunk::table::{Column, Source};
 
 use super::infer::infer;
 use super::print::Shown;
 use super::records::{Advice, Records, TextForm};
-use super::sink::{Schema, Sink};
+use super::sink::{Schema, Sink, check_names};
 use super::{Rows, len_of, npy, print};
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
@@ -64,7 +65,7 @@ pub(crate) struct Request<'a> {
 /// Who gives the rows.
 enum Feed {
     Rows(Rows),
-    Text { path: PathBuf, form: TextForm, _kept: Option<Scratch> },
+    Text { path: PathBuf, name: String, form: TextForm, _kept: Option<Scratch> },
 }
 
 /// Converts; tells how many bytes the rows have.
@@ -116,7 +117,11 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
     let (feed, mut schema) = opened(location, request.dtypes, context)?;
     let is_text = matches!(feed, Feed::Text { .. });
     if !is_text && !request.dtypes.is_empty() {
-        return Err(Failure::usage("--dtype is for columns that come as text"));
+        return Err(refuse_dtype(location));
+    }
+    if !is_text && request.is_nested {
+        return Err(Failure::usage("--nested is for columns that come as text")
+            .with_help("leave it out: tables inside of each other stay so"));
     }
     if let Some(column) = schema.columns.iter().find(|column| column.name.contains('/'))
         && !matches!(&feed, Feed::Rows(rows) if rows.has_groups())
@@ -127,8 +132,12 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
             .with_help("choose another name, or make tables inside of each other with --nested"));
     }
     if request.made == Made::Csv && is_text {
-        return Err(Failure::usage("text is made of tables, not of text"));
+        let name = location.name();
+        let words = format!("`{name}` is text: CSV is made of a table");
+        let help = format!("`superchunk convert {name} OUT.bcolz` makes a table of it");
+        return Err(Failure::usage(words).with_help(help));
     }
+    check_names(request.made, &schema, &location.name())?;
     if let (Feed::Rows(rows), false) = (&feed, request.made == Made::Csv) {
         refuse_objects(rows, schema.columns.is_empty(), context)?;
     }
@@ -140,6 +149,24 @@ fn open(location: &Location, request: &Request<'_>, context: &Context) -> Outcom
         schema.is_array = true;
     }
     Ok((feed, schema))
+}
+
+/// Refuses types for columns that have some.
+pub(crate) fn refuse_dtype(location: &Location) -> Failure {
+    let name = location.name();
+    let format = location.path.as_deref().and_then(|path| detect::path(path).ok());
+    let help = match format.map(|found| found.format) {
+        Some(Format::Raw) => {
+            format!(
+                "`superchunk pack {name} --dtype '<f8' -o OUT.b2nd` makes an array of plain bytes"
+            )
+        }
+        Some(Format::Frame | Format::SparseFrame | Format::Bloscpack | Format::Chunk) => {
+            format!("`superchunk unpack {name} --dtype '<f8' -o OUT.npy` gives items a type")
+        }
+        _ => "leave it out: other data has the types that it has".to_owned(),
+    };
+    Failure::usage("--dtype is for columns that come as text").with_help(help)
 }
 
 /// Reports that columns of objects are not in what is made; refuses if there are no others.
@@ -158,10 +185,12 @@ fn opened(location: &Location, dtypes: &[String], context: &Context) -> Outcome<
     if table.is_none()
         && let Some((path, form, kept)) = text_of(location)?
     {
-        let (columns, rows) =
-            infer(&mut Records::open(&path, Some(form), context.memory())?, dtypes)?;
+        let mut records = Records::open(&path, Some(form), context.memory())?;
+        records.name = location.name();
+        let (columns, rows) = infer(&mut records, dtypes)?;
         let schema = Schema { columns, rows, is_array: false, attributes: Vec::new() };
-        return Ok((Feed::Text { path, form, _kept: kept }, schema));
+        let name = location.name();
+        return Ok((Feed::Text { path, name, form, _kept: kept }, schema));
     }
     let rows = table.map_or_else(|| Rows::of_arrays(location, context), Ok)?;
     let schema = Schema {
@@ -208,8 +237,9 @@ impl Feed {
         memory: Memory,
         take: &mut dyn FnMut(&[Vec<u8>]) -> Outcome,
     ) -> Outcome {
-        let Self::Text { path, form, .. } = self else { return Ok(()) };
+        let Self::Text { path, name, form, .. } = self else { return Ok(()) };
         let mut records = Records::open(path, Some(*form), memory)?;
+        records.name.clone_from(name);
         let order: Vec<usize> = (0..schema.columns.len()).collect();
         records.advice = Advice::CONVERT;
         records_batches(&mut records, &schema.columns, &order, schema.batch_within(memory), take)

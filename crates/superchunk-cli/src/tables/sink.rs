@@ -1,5 +1,6 @@
 //! Where rows go: a new or an old table, an array, a folder with a frame for each column.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use superchunk::bcolz::{ArrayOptions, TableOptions};
@@ -7,6 +8,7 @@ use superchunk::table::Column;
 use superchunk::{CompressOptions, FrameOptions, Json, Opened, bcolz, blsk};
 
 use super::attributes::blsk_attribute;
+use super::convert::Made;
 use super::frames::Frames;
 use super::is_table;
 use crate::context::Context;
@@ -16,6 +18,9 @@ use crate::memory::Memory;
 
 /// The most bytes of rows that are handled together, unless a single row has more.
 const MAX_BATCH_LEN: u64 = 64 << 20;
+
+/// The bytes that the name of a column has at most, so that files can be called so, with an extension.
+const LONGEST_NAME: usize = 250;
 
 /// What rows consist of.
 pub(super) struct Schema {
@@ -51,6 +56,52 @@ impl Schema {
     fn row_len(&self) -> u64 {
         self.columns.iter().map(|column| column.row_size() as u64).sum::<u64>().max(1)
     }
+}
+
+/// Refuses columns of `source` whose names cannot be those of files and folders of what is made.
+pub(super) fn check_names(made: Made, schema: &Schema, source: &str) -> Outcome {
+    let (what, others) = match made {
+        _ if schema.is_array => return Ok(()),
+        Made::Bcolz => {
+            ("a bcolz table", ", no `.` at the start, and are not `__attrs__` or `__rootdirs__`")
+        }
+        Made::Blsk => ("a blsk table", ", no `:`, no control characters, and are not `__1__.bin`"),
+        Made::Columns => ("a folder of columns", ", no zero byte, and are not `.` or `..`"),
+        Made::Csv | Made::Npy | Made::B2nd => return Ok(()),
+    };
+    let is_own = |part: &str| match made {
+        Made::Bcolz => {
+            let is_drive = part.as_bytes().get(1) == Some(&b':');
+            !part.starts_with('.') && !is_drive && !["__attrs__", "__rootdirs__"].contains(&part)
+        }
+        Made::Blsk => {
+            let number = part.strip_prefix("__").and_then(|rest| rest.strip_suffix("__.bin"));
+            let is_chunk = number.is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit()));
+            !part.contains(|c: char| c == ':' || c.is_control()) && !is_chunk
+        }
+        _ => true,
+    };
+    let is_allowed = |part: &str| {
+        let is_file = !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
+        is_file && part.len() <= LONGEST_NAME && is_own(part)
+    };
+    let mut seen = HashSet::new();
+    for name in schema.columns.iter().map(|column| column.name.as_str()) {
+        let shown = name.escape_debug().to_string().replace(r"\\", r"\");
+        if !name.split('/').all(is_allowed) {
+            let words = format!("`{source}`: `{shown}` cannot be the name of a column of {what}");
+            let help = format!("names there have 1 to {LONGEST_NAME} bytes, no `\\`{others}");
+            return Err(Failure::usage(words).with_help(help));
+        }
+        // Some file systems do not tell upper from lower case.
+        let key = if made == Made::Columns { name.to_owned() } else { name.to_lowercase() };
+        if !seen.insert(key) {
+            let words = format!("`{source}`: there is a column `{shown}` already");
+            let help = format!("the names of columns of {what} must differ");
+            return Err(Failure::usage(words).with_help(help));
+        }
+    }
+    Ok(())
 }
 
 /// What takes rows.

@@ -11,11 +11,13 @@ use superchunk::{NdArray, SuperChunk};
 
 use crate::arrays;
 use crate::context::Context;
+use crate::encoding::warn_of_delta;
 use crate::failure::{Failure, Outcome};
+use crate::folders;
 use crate::input::{Content, Input};
 use crate::interrupt;
 use crate::location::Location;
-use crate::names::human;
+use crate::names::{human, parse_count};
 use crate::objects::{self, Counts, RecordArgs};
 use crate::output::{Document, object, path_value};
 use crate::packs;
@@ -51,7 +53,7 @@ pub(crate) struct AppendArgs {
     #[command(flatten)]
     records: RecordArgs,
     /// Replace objects of a .blp file from this one on; append the rest
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_count)]
     replace: Option<usize>,
     /// Refuse what NAME cannot read: blosc2[=VERSION], blosc, bloscpack or bcolz
     #[arg(long, value_name = "NAME", value_parser = parse_reader)]
@@ -59,18 +61,24 @@ pub(crate) struct AppendArgs {
 }
 
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
+    Location::check_whole(args.frame.as_os_str(), "append")?;
+    args.inputs.iter().try_for_each(|input| Location::check_whole(input, "append"))?;
     // What is appended is encoded like what is there.
     readers::check_path(&args.frame, &args.compat, context)?;
     if args.replace.is_some() {
         check_objects(&args.frame, context)?;
     }
+    if tables::is_table(&args.frame) {
+        args.records.refuse(&args.frame.display().to_string())?;
+    }
     if let Some(widened) = tables::append(&args.frame, &args.inputs, args.widen, context)? {
         return report_rows(args, &widened, context);
     }
-    let format = detect::path(&args.frame)?.format;
+    let format = folders::detect(&args.frame)?.format;
     if format == Format::Bloscpack
         && !Pack::open_with(&args.frame, &context.open_options())?.has_objects()
     {
+        args.records.refuse(&args.frame.display().to_string())?;
         let (added, nbytes) = packs::append(&args.frame, &args.inputs, context)?;
         return report_bytes(args, added, nbytes, context);
     }
@@ -88,7 +96,9 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
             .with_some("replaced_objects", args.replace.map(|_| replaced));
         return report(args, document, &words, context);
     }
+    args.records.refuse(&args.frame.display().to_string())?;
     let mut frame = context.edit(&args.frame)?;
+    warn_of_delta(&frame.options().filters, context);
     let before = frame.len();
     if arrays::is_array(&frame) {
         let added = arrays::append(frame, &args.inputs, context)?;

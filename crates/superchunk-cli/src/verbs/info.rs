@@ -6,10 +6,11 @@ use std::path::Path;
 use clap::Args;
 use superchunk::chunk::Content;
 use superchunk::compat::{self, Compatibility};
+use superchunk::detect::{self, Format};
 use superchunk::{Filter, SuperChunk, Value};
 
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;
 use crate::location::Location;
 use crate::output::{self, Document, Table, object};
@@ -44,6 +45,7 @@ pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
     }
     for given in &args.locations {
         let location = Location::parse(given);
+        location.check_unsliced("info")?;
         if let (Some(rows), Some(path)) = (Rows::open(&location, context)?, &location.path) {
             let readers = readers_of(path, args, context)?;
             tables::describe(&rows, path, readers.as_deref())?;
@@ -65,7 +67,17 @@ fn readers_of(
     args: &InfoArgs,
     context: &Context,
 ) -> Outcome<Option<Vec<Compatibility>>> {
-    Ok(if args.compat { Some(compat::path(path, &context.open_options())?) } else { None })
+    if !args.compat {
+        return Ok(None);
+    }
+    let format = detect::path(path)?.format;
+    if matches!(format, Format::Npy | Format::Raw) {
+        let what = format.description();
+        let words =
+            format!("--compat: `{}` is {what}: no reader of Blosc data takes it", path.display());
+        return Err(Failure::said(Exit::Unsupported, words).with_help("leave it out"));
+    }
+    Ok(Some(compat::path(path, &context.open_options())?))
 }
 
 /// Prints one document: that of the only file, or one with those of all as `files`.
@@ -74,6 +86,7 @@ fn print_document(args: &InfoArgs, context: &Context) -> Outcome {
     let mut files = Vec::new();
     for given in &args.locations {
         let location = Location::parse(given);
+        location.check_unsliced("info")?;
         let document = if let (Some(rows), Some(path)) =
             (Rows::open(&location, context)?, &location.path)
         {

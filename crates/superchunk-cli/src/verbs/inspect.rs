@@ -5,13 +5,14 @@ use std::fmt::Write;
 
 use clap::{Args, Subcommand};
 use superchunk::chunk::Header;
-use superchunk::detect::{self, Format};
+use superchunk::detect::Format;
 use superchunk::frame::{Frame, Kind, Located, Opener, Step};
 use superchunk::store::{FileReader, ReadAt};
 use superchunk::{Error, SuperChunk, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::folders;
 use crate::foreign;
 use crate::input::{Input, to_usize};
 use crate::location::Location;
@@ -59,10 +60,11 @@ enum Part {
 
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
     let location = Location::parse(&args.location);
+    location.check_unsliced("inspect")?;
     let Some(path) = location.path.as_deref() else {
         return Err(Failure::usage("stdin has no positions to show").with_help("save it to a file"));
     };
-    let detected = detect::path(path)?;
+    let detected = folders::detect(path)?;
     let format = detected.format;
     let part = args.part.unwrap_or(Part::Header);
     match (format, part) {

@@ -43,6 +43,7 @@ pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
     let given = if args.paths.is_empty() { &here[..] } else { &args.paths };
     let mut found = Vec::new();
     for path in given {
+        Location::check_whole(path, "ls")?;
         let path = Path::new(path);
         // What was named is listed in any case.
         match folders::is_plain(path) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use crate::args::{self, Cli};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
@@ -33,6 +33,27 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands into this folder
     #[arg(long, value_name = "FOLDER")]
     all: Option<PathBuf>,
+}
+
+/// The options of `help`.
+#[derive(Debug, Args)]
+pub(crate) struct HelpArgs {
+    /// The command, like attr set; without one, the help of the program
+    command: Vec<String>,
+}
+
+/// Prints what `--help` of a command prints.
+pub(crate) fn help(args: &HelpArgs) -> Outcome {
+    let mut command = args::definition();
+    command.build();
+    for name in &args.command {
+        let Some(found) = command.find_subcommand(name) else {
+            return Err(Failure::usage(format!("there is no command `{name}`"))
+                .with_help("`superchunk --help` lists the commands"));
+        };
+        command = found.clone();
+    }
+    output::print(&command.render_help().to_string())
 }
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {

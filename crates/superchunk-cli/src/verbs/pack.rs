@@ -18,7 +18,7 @@ use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::made::Sizes;
-use crate::names::parse_length;
+use crate::names::{parse_count, parse_length, parse_side};
 use crate::objects::{self, PackingArgs, RecordArgs};
 use crate::packs::{self, PackFileArgs};
 use crate::replace::{Scratch, replace};
@@ -32,6 +32,9 @@ Examples:
   superchunk pack readings.f8 -t 8 -o readings.blp --checksum sha256
   superchunk pack names.txt --varlen            each line is an object, found by its number
   zcat big.gz | superchunk pack - -o big.b2frame --dtype '<f4' -m unit=K";
+
+/// The bytes of the name of an attribute of a frame.
+const LONGEST_NAME: usize = 31;
 
 /// The options of `pack`.
 #[derive(Clone, Debug, Args)]
@@ -53,14 +56,13 @@ pub(crate) struct PackArgs {
     #[arg(long, value_name = "TYPE", conflicts_with = "typesize")]
     dtype: Option<String>,
     /// Make an array of these axes, like 100,200; -1 for one: what is left
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "dtype",
-          value_parser = clap::value_parser!(i64).range(-1..))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_side)]
     shape: Vec<i64>,
     /// Axes of a chunk of an array
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_count)]
     chunks: Vec<usize>,
     /// Axes of a block of an array
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_count)]
     blocks: Vec<usize>,
     /// Take the input as plain bytes, whatever it is
     #[arg(long)]
@@ -145,9 +147,18 @@ impl PackArgs {
 
     /// Refuses what does not go together.
     fn check(&self) -> Outcome {
-        if self.records.is_given() && !self.varlen {
-            return Err(Failure::usage("only objects are told apart by something")
-                .with_help("say --varlen, too"));
+        if let Some(option) = self.records.given().filter(|_| !self.varlen) {
+            return Err(Failure::usage(format!("{option} requires --varlen"))
+                .with_help("which makes a list of objects"));
+        }
+        if self.varlen && !self.shape.is_empty() {
+            return Err(Failure::usage(
+                "--shape is for arrays, --varlen for objects of any length",
+            )
+            .with_help("leave one of the two out"));
+        }
+        if self.variable && (self.varlen || self.to() == Some(To::Blp)) {
+            return Err(refuse_variable());
         }
         if self.packing.packing().is_some() && (!self.varlen || self.to() == Some(To::Blp)) {
             return Err(Failure::usage("only objects in a frame are packed in some way")
@@ -181,11 +192,14 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     if !is_array || args.to() == Some(To::Blp) {
         arrays::refuse_shapes(&args.chunks, &args.blocks)?;
     }
+    if is_array && args.variable {
+        return Err(refuse_variable());
+    }
     let target = target_of(args, input.path.as_deref(), is_array)?;
     context.require_readers(&args.encoding.compat, &target)?;
     target.claim(args.force, context)?;
     let mut attributes =
-        args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;
+        args.meta.iter().map(|text| attribute(text, args.to())).collect::<Outcome<Vec<_>>>()?;
     if args.varlen || args.to() == Some(To::Blp) {
         let (nbytes, stored) = match args.varlen {
             true => pack_objects(args, &mut source, &attributes, &target, context)?,
@@ -356,16 +370,29 @@ fn sum_of_files(path: &Path, len: fn(&Metadata) -> u64) -> u64 {
 
 /// The type and shape of plain bytes that are to become an array.
 fn raw_shape(args: &PackArgs, format: Format, source: &Source) -> Outcome<Option<RawShape>> {
-    let Some(dtype) = args.dtype.as_deref() else { return Ok(None) };
-    if format == Format::Npy {
+    if format == Format::Npy && (args.dtype.is_some() || !args.shape.is_empty()) {
         let words = format!("`{}` states its type and shape itself", source.name());
         return Err(Failure::usage(words)
             .with_help("leave out --dtype and --shape, or take it as bytes with --raw"));
     }
+    let Some(dtype) = args.dtype.as_deref() else {
+        return match args.shape.is_empty() {
+            true => Ok(None),
+            false => Err(Failure::usage("--shape needs the type of the items")
+                .with_help("give it, like --dtype '<f8'")),
+        };
+    };
     if args.shape.is_empty() && args.to() != Some(To::B2nd) {
         return Ok(None);
     }
     RawShape::new(parse_dtype(dtype)?, &args.shape, source).map(Some)
+}
+
+fn refuse_variable() -> Failure {
+    Failure::usage(
+        "--variable is for frames of bytes: other chunks have one size, or that of an object",
+    )
+    .with_help("leave it out")
 }
 
 fn options_of(args: &PackArgs, context: &Context) -> Outcome<FrameOptions> {
@@ -399,10 +426,16 @@ fn target_of(args: &PackArgs, input: Option<&Path>, is_array: bool) -> Outcome<T
 }
 
 /// `KEY=VALUE`: JSON if it is, else text.
-pub(crate) fn attribute(text: &str) -> Outcome<(String, Value)> {
+fn attribute(text: &str, to: Option<To>) -> Outcome<(String, Value)> {
     let (key, value) = text.split_once('=').ok_or_else(|| {
-        Failure::said(Exit::Usage, format!("`{text}` is no KEY=VALUE")).with_help("like -m unit=K")
+        Failure::said(Exit::Usage, format!("--meta (-m): expected KEY=VALUE, got `{text}`"))
+            .with_help("like -m unit=K")
     })?;
+    let is_long = key.len() > LONGEST_NAME && to != Some(To::Blp);
+    if key.is_empty() || is_long {
+        let words = format!("--meta (-m) {text}: a name has 1 to {LONGEST_NAME} bytes");
+        return Err(Failure::usage(words).with_help("like -m unit=K"));
+    }
     Ok((key.to_owned(), json_or_text(value)))
 }
 

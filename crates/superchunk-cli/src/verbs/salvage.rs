@@ -16,6 +16,7 @@ use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
+use crate::location::Location;
 use crate::names::is_packed_name;
 use crate::output::{self, Document, object, path_value};
 use crate::replace::replace;
@@ -46,6 +47,7 @@ pub(crate) struct SalvageArgs {
 }
 
 pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
+    Location::check_whole(args.input.as_os_str(), "salvage")?;
     let limits = context.open_options().limits;
     let detected = args.input.is_file().then(|| detect::path(&args.input)).and_then(Result::ok);
     if let Some(detected) = detected.filter(|found| foreign::is_other(&args.input, found)) {

@@ -14,6 +14,7 @@ use crate::folders;
 use crate::foreign;
 use crate::input::{self, Input};
 use crate::location::Location;
+use crate::names::is_packed_name;
 use crate::output::{self, Document, object};
 use crate::progress::Progress;
 use crate::tables::Rows;
@@ -89,17 +90,24 @@ fn locations(args: &VerifyArgs) -> Outcome<Vec<Location>> {
         match location.path.as_ref().filter(|path| folders::is_plain(path)) {
             Some(folder) if args.recursive => {
                 let paths = folders::entries(folder, true)?;
-                locations.extend(paths.into_iter().map(|path| Location::whole(Some(path))));
+                let paths = paths.into_iter().filter(|path| !is_other(path));
+                locations.extend(paths.map(|path| Location::whole(Some(path))));
             }
-            Some(folder) => {
+            Some(folder) if args.locations.len() == 1 => {
                 let words = format!("`{}` is a folder of files", folder.display());
                 return Err(Failure::said(Exit::Unsupported, words)
                     .with_help("-r looks at all files in it"));
             }
-            None => locations.push(location),
+            _ => locations.push(location),
         }
     }
     Ok(locations)
+}
+
+/// Whether a file that nobody has named is of another program, and not called like one of ours.
+fn is_other(path: &Path) -> bool {
+    let is_raw = detect::path(path).is_ok_and(|found| found.format == Format::Raw);
+    is_raw && !is_packed_name(path)
 }
 
 /// How many of several are good, and how many are not.
@@ -184,6 +192,7 @@ fn sum_up(tally: &Tally, documents: Vec<Value>, context: &Context) -> Outcome {
 }
 
 fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Report> {
+    location.check_unsliced("verify")?;
     let Some(path) = &location.path else {
         let spool = input::spool_stdin()?;
         return look_at(spool.path(), location, args, context);
@@ -197,7 +206,7 @@ fn look_at(
     args: &VerifyArgs,
     context: &Context,
 ) -> Outcome<Report> {
-    let detected = detect::path(path)?;
+    let detected = folders::detect(path)?;
     if matches!(detected.format, Format::Raw | Format::BlskFile) {
         let wanted = "something that can be verified";
         return Err(foreign::refuse(&location.name(), path, &detected, wanted));

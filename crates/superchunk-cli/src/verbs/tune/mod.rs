@@ -76,6 +76,7 @@ pub(crate) fn run(args: &TuneArgs, context: &Context) -> Outcome {
 }
 
 fn tune_file(args: &TuneArgs, location: &Location, context: &Context) -> Outcome {
+    location.check_unsliced("tune")?;
     let input = Input::open(location, context)?;
     check_name(args, &input)?;
     let samples = samples(&input, args.sample, PIECE)?;
