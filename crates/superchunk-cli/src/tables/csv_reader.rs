@@ -4,9 +4,8 @@
 //! own follows the input. After a complete text it is a record of its own; after one that was cut
 //! inside of quotes it becomes part of the last cell.
 
-use std::cell::Cell;
+use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::rc::Rc;
 
 /// What follows the input.
 const END: &[u8] = b"\nx\n";
@@ -14,8 +13,8 @@ const END: &[u8] = b"\nx\n";
 /// Reads records.
 pub(super) struct CsvReader<R> {
     reader: csv::Reader<Ended<R>>,
-    /// The length of the input, as far as it was read.
-    len: Rc<Cell<u64>>,
+    /// The number of line ends before the end of the last record.
+    line_ends: u64,
     /// The line in which the last record begins, from 1.
     pub(super) line: u64,
 }
@@ -30,50 +29,81 @@ pub(super) struct CsvError {
 /// An input with [`END`] after it.
 struct Ended<R> {
     input: R,
-    len: Rc<Cell<u64>>,
+    /// The length of the input, as far as it was read.
+    len: u64,
+    /// Where lines end that were read, but are not part of a record yet.
+    line_ends: VecDeque<u64>,
+    /// What is left of [`END`].
     end: &'static [u8],
 }
 
 impl<R: Read> CsvReader<R> {
     pub(super) fn new(input: R) -> Self {
-        let len = Rc::new(Cell::new(0));
-        let ended = Ended { input, len: len.clone(), end: END };
+        let ended = Ended { input, len: 0, line_ends: VecDeque::new(), end: END };
         let mut options = csv::ReaderBuilder::new();
         let reader = options.has_headers(false).flexible(true).from_reader(ended);
-        Self { reader, len, line: 1 }
+        Self { reader, line_ends: 0, line: 1 }
     }
 
     /// The cells of the next record; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Vec<String>>, CsvError> {
-        let mut record = csv::StringRecord::new();
-        let read = self.reader.read_record(&mut record);
-        let is_last = self.reader.position().byte() >= self.len.get() + END.len() as u64;
-        if let Some(start) = record.position() {
-            self.line = start.line();
-        }
         let error = |words: String, cell| Err(CsvError { words, cell });
-        match read {
-            Ok(false) => Ok(None),
-            Ok(true) if !is_last => Ok(Some(record.iter().map(str::to_owned).collect())),
-            Ok(true) if record.iter().eq(["x"]) => Ok(None),
-            Ok(true) => error("a quote is never closed: was the text cut?".to_owned(), None),
-            Err(failed) => match failed.kind() {
-                csv::ErrorKind::Utf8 { err, .. } => {
-                    error("bytes that are not UTF-8".to_owned(), Some(err.field()))
-                }
-                csv::ErrorKind::Io(failed) => error(failed.to_string(), None),
-                _ => error(failed.to_string(), None),
+        let mut record = csv::ByteRecord::new();
+        match self.reader.read_byte_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(failed) => match failed.into_kind() {
+                csv::ErrorKind::Io(failed) => return error(failed.to_string(), None),
+                other => return error(format!("{other:?}"), None),
             },
         }
+        let end = self.reader.position().byte();
+        let is_last = end >= self.reader.get_ref().len + END.len() as u64;
+        if is_last && record.iter().eq([b"x"]) {
+            return Ok(None);
+        }
+        self.find_line(&record, end);
+        if is_last {
+            self.line += 1;
+            return error("a quote is never closed: was the text cut?".to_owned(), None);
+        }
+        let text = |(number, cell): (usize, &[u8])| {
+            String::from_utf8(cell.to_vec()).map_err(|_| CsvError {
+                words: "bytes that are not UTF-8".to_owned(),
+                cell: Some(number),
+            })
+        };
+        record.iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Works out where a record that ends before byte `end` begins: it has as many lines as line
+    /// ends in its cells, and one more. Empty lines before it are passed over.
+    fn find_line(&mut self, record: &csv::ByteRecord, end: u64) {
+        let ends = &mut self.reader.get_mut().line_ends;
+        while ends.front().is_some_and(|at| at.saturating_add(1) < end) {
+            ends.pop_front();
+            self.line_ends += 1;
+        }
+        let inside = record.as_slice().iter().filter(|byte| **byte == b'\n').count();
+        self.line = (self.line_ends + 1).saturating_sub(inside as u64);
     }
 }
 
 impl<R: Read> Read for Ended<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let found = self.input.read(buffer)?;
-        self.len.set(self.len.get() + found as u64);
-        // `&[u8]` reads itself to its end.
-        if found == 0 { self.end.read(buffer) } else { Ok(found) }
+        let mut found = self.input.read(buffer)?;
+        let start = self.len;
+        self.len += found as u64;
+        let mut at = start;
+        if found == 0 {
+            at += (END.len() - self.end.len()) as u64;
+            // `&[u8]` reads itself to its end.
+            found = self.end.read(buffer)?;
+        }
+        let places = at..;
+        let bytes = buffer.iter().take(found).zip(places);
+        self.line_ends.extend(bytes.filter(|(byte, _)| **byte == b'\n').map(|(_, at)| at));
+        Ok(found)
     }
 }
 
@@ -124,5 +154,20 @@ mod tests {
             assert_eq!(line, if text == "\"" { 1 } else { 2 }, "{text:?}");
         }
         assert_eq!(read(b"a\n\xff\n"), (Err("bytes that are not UTF-8".into()), 2));
+    }
+
+    #[test]
+    fn lines_are_counted_with_those_inside_of_cells_and_empty_ones() {
+        for (text, lines) in [
+            ("a\n1\n2", vec![1, 2, 3]),
+            ("a\r\n1\r\n2\r\n", vec![1, 2, 3]),
+            ("\n\na\n\n1\n", vec![3, 5]),
+            ("a\n\"1\n\n\"\n2\n", vec![1, 2, 5]),
+            ("a\r\n\"1\r\n\"\r\n\r\n2", vec![1, 2, 5]),
+        ] {
+            let mut reader = CsvReader::new(text.as_bytes());
+            let next = std::iter::from_fn(|| reader.next().ok()?.map(|_| reader.line));
+            assert_eq!(next.collect::<Vec<_>>(), lines, "{text:?}");
+        }
     }
 }
