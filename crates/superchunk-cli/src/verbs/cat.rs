@@ -118,10 +118,7 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
     let needs_table =
         of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md);
     let input = Input::open(location, context)?;
-    let is_lines = matches!(view.format, None | Some(Form::Table | Form::Csv)) && !context.json();
-    if input.has_fields() && (needs_table || is_lines && view.dtype.is_none()) {
-        let location = Location { path: Some(input.path.clone()), ..location.clone() };
-        let rows = Rows::of_arrays(&location, context)?;
+    if let Some((rows, location)) = fields(&input, location, view, needs_table, context)? {
         return show_rows(&rows, &location, view, head, context);
     }
     if needs_table {
@@ -172,6 +169,22 @@ fn show(location: &Location, view: &ViewArgs, head: Option<i64>, context: &Conte
         Ok(()) => printer.finish(),
         Err(failure) => Err(failure),
     }
+}
+
+/// An array of structures as a table, where options of tables or lines of values are wanted.
+fn fields(
+    input: &Input,
+    location: &Location,
+    view: &ViewArgs,
+    needs_table: bool,
+    context: &Context,
+) -> Outcome<Option<(Rows, Location)>> {
+    let is_lines = matches!(view.format, None | Some(Form::Table | Form::Csv)) && !context.json();
+    if !input.has_fields() || !(needs_table || is_lines && view.dtype.is_none()) {
+        return Ok(None);
+    }
+    let location = Location { path: Some(input.path.clone()), ..location.clone() };
+    Ok(Some((Rows::of_arrays(&location, context)?, location)))
 }
 
 /// The number of values to show of `count`: all but the last ones if `head` is negative.
