@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, FromArgMatches, ValueEnum};
 
-use crate::names::{parse_length, parse_size};
+use crate::names::{parse_count, parse_length, parse_size};
 
 /// What counts without a command, between two pipes.
 #[derive(Debug, Args)]
@@ -33,7 +33,8 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, action = ArgAction::Count, hide = true)]
     pub(crate) verbose: u8,
     /// Threads; 0 for all of the machine
-    #[arg(short = 'T', long, global = true, value_name = "N", default_value_t = 0, hide = true)]
+    #[arg(short = 'T', long, global = true, value_name = "N", default_value_t = 0, hide = true,
+          value_parser = parse_count)]
     pub(crate) threads: usize,
     /// The most memory to take, about; with one thread a chunk, or metadata, may fill an eighth of
     /// it

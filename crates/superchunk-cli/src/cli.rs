@@ -90,6 +90,9 @@ pub(crate) enum Command {
     Man(verbs::man::ManArgs),
     /// See what this is all about, in two minutes
     Demo(verbs::demo::DemoArgs),
+    /// Print the help of a command
+    #[command(hide = true)]
+    Help(verbs::help::HelpArgs),
     /// The writer that the demo kills
     #[command(hide = true)]
     DemoWriter(verbs::demo_writer::DemoWriterArgs),

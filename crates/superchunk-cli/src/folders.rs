@@ -4,14 +4,29 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use superchunk::detect;
+use superchunk::detect::{self, Detected};
 use superchunk::store::{Dir, Folder};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 
 /// Whether a path is a folder of files, and not a table, an array or a sparse frame.
 pub(crate) fn is_plain(path: &Path) -> bool {
     path.is_dir() && detect::path(path).is_err()
+}
+
+/// What a path is; a folder of files is refused as such.
+pub(crate) fn detect(path: &Path) -> Outcome<Detected> {
+    detect::path(path).map_err(|error| match is_plain(path) {
+        true => {
+            let why = error.message().trim_start_matches("this folder ");
+            let words = format!("the folder `{}` {why}", path.display());
+            Failure::said(Exit::Unsupported, words).with_help(format!(
+                "`superchunk ls {0}` and `superchunk verify -r {0}` look at what is in it",
+                path.display()
+            ))
+        }
+        false => error.into(),
+    })
 }
 
 /// The files of a folder, and the folders that are one thing, in order; with those of all folders

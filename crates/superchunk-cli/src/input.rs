@@ -241,6 +241,14 @@ impl Input {
         context.check_output(&self.name, len, stored_of_path(&self.path))
     }
 
+    /// Whether it is an array whose items have fields, and so a table.
+    pub(crate) fn has_fields(&self) -> bool {
+        let Content::Array(array) = &self.content else { return false };
+        let is_structure =
+            DType::parse(&array.dtype()).is_ok_and(|dtype| !dtype.fields().is_empty());
+        is_structure && array.shape().len() == 1
+    }
+
     /// How items are to be printed, if the data tells.
     pub(crate) fn dtype(&self) -> Option<String> {
         match &self.content {

@@ -49,12 +49,14 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 
-use args::FilterArgs;
+use args::{FilterArgs, When};
 use cli::{Cli, Command};
 use context::Context;
 use failure::{Exit, Failure, Outcome};
+use style::Style;
 
 /// How often a command is repeated that other writers have disturbed.
 const RETRIES: usize = 100;
@@ -73,10 +75,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         let exit = verbs::blpk::run(arguments, None).err().and_then(|failure| failure.exit());
         return exit.map_or(SUCCESS, |exit| exit as u8);
     }
-    let matches = cli::definition().try_get_matches_from(arguments);
+    let matches = cli::definition().try_get_matches_from(&arguments);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(slice) = slice_of_stdin(&error, &arguments) {
+                return refuse_slice(slice);
+            }
             // A help text that nobody reads to its end is no failure.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(2);
@@ -94,6 +99,23 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         context.complain(&text);
     }
     exit as u8
+}
+
+/// The slice of a location `-@SLICE` that a command line was refused for, with its sign.
+fn slice_of_stdin<'a>(error: &clap::Error, arguments: &'a [OsString]) -> Option<&'a str> {
+    let refused = error.get(ContextKind::InvalidArg)?;
+    matches!(refused, ContextValue::String(option) if option == "-@").then_some(())?;
+    let mut parts = arguments.iter().filter_map(|given| given.to_str()?.strip_prefix('-'));
+    parts.find(|part| part.starts_with('@'))
+}
+
+/// Says that the command takes all of stdin; returns the exit code.
+fn refuse_slice(slice: &str) -> u8 {
+    let words = format!("`-{slice}` is a slice of stdin, and this command takes all of it");
+    let failure = Failure::usage(words).with_help("`cat`, `head` and `unpack` take slices");
+    let style = Style::of(&std::io::stderr(), When::Auto);
+    let _ = write!(std::io::stderr(), "{}", failure.render(style).unwrap_or_default());
+    Exit::Usage as u8
 }
 
 /// The command line of `blpk`, if the program goes by that name, or is told to.
@@ -145,6 +167,7 @@ fn run_command(command: &Command, context: &Context) -> Outcome {
         }
         Command::Completions(args) => verbs::completions::run(args, Cli::command()),
         Command::Man(args) => verbs::man::run(args, Cli::command()),
+        Command::Help(args) => verbs::help::run(args, cli::definition()),
         Command::Demo(_) => verbs::demo::run(context),
         Command::DemoWriter(args) => verbs::demo_writer::run(args, context),
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use superchunk::Value;
 
+use crate::failure::{Failure, Outcome};
 use crate::output::path_value;
 
 /// A parsed location.
@@ -68,6 +69,29 @@ impl Location {
         };
         let path = (place != "-").then(|| PathBuf::from(place));
         Self { path, inner, slice }
+    }
+
+    /// Refuses a slice, because the command takes all of what is there.
+    pub(crate) fn check_unsliced(&self, command: &str) -> Outcome {
+        let Some(slice) = &self.slice else { return Ok(()) };
+        let words = format!("`{command}` takes all of `{}`, not the slice `@{slice}`", self.name());
+        Err(Failure::usage(words).with_help("leave it out; `cat`, `head` and `unpack` take slices"))
+    }
+
+    /// Refuses a column or a slice of what is there, because the command takes it as a whole.
+    pub(crate) fn check_whole(given: &OsStr, command: &str) -> Outcome {
+        let parsed = Self::parse(given);
+        let (Some(path), inner, slice) = (&parsed.path, &parsed.inner, &parsed.slice) else {
+            return Ok(());
+        };
+        let inner = inner.as_ref().map_or(String::new(), |inner| format!("::{inner}"));
+        let part = slice.as_ref().map_or(inner.clone(), |slice| format!("{inner}@{slice}"));
+        if part.is_empty() || !path.exists() {
+            return Ok(());
+        }
+        let what = if path.is_dir() { "table" } else { "file" };
+        let words = format!("`{command}` takes the whole {what} `{}`", path.display());
+        Err(Failure::usage(words).with_help(format!("leave out `{part}`")))
     }
 
     /// How to call it in a sentence.

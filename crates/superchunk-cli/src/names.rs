@@ -38,6 +38,17 @@ pub(crate) fn parse_length(text: &str) -> Result<usize, String> {
     Ok(usize::try_from(size).unwrap_or(usize::MAX))
 }
 
+/// A number that is not negative.
+pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
+}
+
+/// The length of an axis; -1 stands for what is left.
+pub(crate) fn parse_side(text: &str) -> Result<i64, String> {
+    let side = text.parse().ok().filter(|side| *side >= -1);
+    side.ok_or_else(|| "expected a length, or -1 for what is left".to_owned())
+}
+
 /// A length for people, in powers of 1000.
 pub(crate) fn human(bytes: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];

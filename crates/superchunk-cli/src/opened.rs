@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use superchunk::bloscpack::Pack;
-use superchunk::detect::{self, Detected, Format};
+use superchunk::detect::{Detected, Format};
 use superchunk::frame::create_lock_file;
 use superchunk::store::FileReader;
 use superchunk::{ErrorKind, OpenOptions, Opened, SuperChunk};
@@ -61,7 +61,7 @@ impl Found {
                 (spool.path().to_owned(), Some(spool))
             }
         };
-        let mut detected = detect::path(&path)?;
+        let mut detected = folders::detect(&path)?;
         if location.inner.is_some() && !is_of_tables(detected.format) {
             return Err(nothing_inside(location));
         }

@@ -77,14 +77,45 @@ pub(crate) fn csv_text(
     shape: &[usize],
     escape: Escape,
 ) -> superchunk::Result<String> {
-    let is_text = shape.is_empty() && matches!(dtype.kind(), DKind::Bytes | DKind::Unicode);
-    match (dtype.to_text(bytes, shape), escape) {
-        (Ok(text), Escape::Backslash) if is_text => Ok(text.replace('\\', r"\\")),
-        (Err(_), Escape::Backslash) => {
-            let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-            Ok(escaped(bytes.get(..end).unwrap_or_default()))
+    let is_text = matches!(dtype.kind(), DKind::Bytes | DKind::Unicode);
+    match escape {
+        Escape::Backslash if is_text && shape.is_empty() => Ok(match dtype.to_text(bytes, shape) {
+            Ok(text) => text.replace('\\', r"\\"),
+            Err(_) => {
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                escaped(bytes.get(..end).unwrap_or_default())
+            }
+        }),
+        Escape::Backslash if is_text || dtype.kind() == DKind::Struct => {
+            Ok(escaped_json(dtype, bytes, shape))
         }
-        (text, _) => text,
+        _ => dtype.to_text(bytes, shape),
+    }
+}
+
+/// Texts in lists and structures as JSON, each with escapes for bytes that are no text.
+fn escaped_json(dtype: &DType, bytes: &[u8], shape: &[usize]) -> String {
+    if let Some((side, inner)) = shape.split_first() {
+        let len = inner.iter().fold(dtype.item_size(), |len, side| len.saturating_mul(*side));
+        let parts = bytes.chunks(len.max(1)).take(*side);
+        let parts: Vec<String> = parts.map(|part| escaped_json(dtype, part, inner)).collect();
+        return format!("[{}]", parts.join(", "));
+    }
+    match dtype.kind() {
+        DKind::Struct => {
+            let fields = dtype.fields().iter().map(|field| {
+                let bytes = bytes.get(field.offset()..).unwrap_or_default();
+                let value = escaped_json(field.dtype(), bytes, field.shape());
+                format!("{}: {value}", Value::from(field.name()).to_json())
+            });
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        DKind::Bytes | DKind::Unicode => {
+            let item = bytes.get(..dtype.item_size()).unwrap_or(bytes);
+            let text = csv_text(dtype, item, &[], Escape::Backslash).unwrap_or_default();
+            Value::from(text).to_json()
+        }
+        _ => dtype.to_json(bytes, &[]),
     }
 }
 

@@ -232,7 +232,9 @@ fn folder(has: impl Fn(&str) -> bool) -> Result<Detected> {
             .to_owned()
     } else {
         format!(
-            "this folder is of no known format: it has no `{INDEX}`, `__rootdirs__` or `meta/sizes`"
+            "this folder is of no known format: it has no `{INDEX}`, `__rootdirs__`, `meta/sizes`, \
+             `meta/nrows` or `{}`",
+            columns::ColumnFolder::LIST
         )
     };
     Err(Error::unsupported(words))

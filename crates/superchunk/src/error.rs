@@ -170,6 +170,14 @@ impl Error {
         self
     }
 
+    /// The error with the field it is about, where the bytes of the field have no meaning for the
+    /// reader. An error that has a place keeps it.
+    #[must_use]
+    pub(crate) fn of_field(mut self, format: &'static str, field: &'static str) -> Self {
+        self.0.place.get_or_insert(Place { format, field, offset: None });
+        self
+    }
+
     /// The same error with its place moved by `base` bytes: a part tells positions from its own
     /// start, the whole knows where the part begins.
     #[must_use]

@@ -78,9 +78,22 @@ impl RecordArgs {
         }
     }
 
-    /// Whether something was chosen.
-    pub(crate) fn is_given(&self) -> bool {
-        self.framing() != Framing::Lines
+    /// The option that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        match self.framing() {
+            Framing::Lines => None,
+            Framing::Null => Some("--null"),
+            Framing::Lengths => Some("--lengths"),
+            Framing::Jsonl => Some("--jsonl"),
+        }
+    }
+
+    /// Refuses the option, because `name` does not hold objects.
+    pub(crate) fn refuse(&self, name: &str) -> Outcome {
+        self.given().map_or(Ok(()), |option| {
+            let words = format!("{option} is for lists of objects, and `{name}` is not one");
+            Err(Failure::usage(words).with_help("leave it out"))
+        })
     }
 }
 

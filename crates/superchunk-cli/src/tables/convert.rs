@@ -3,10 +3,12 @@
 use std::ffi::OsStr;
 use std::io::Write;
 
+use superchunk::detect::Format;
 use superchunk::table::Source;
 
 use super::batch::{Schema, each_batch, records_batches};
 use super::infer::infer;
+use super::names::check_names;
 use super::print::Shown;
 use super::records::{Advice, Records};
 use super::sink::Sink;
@@ -120,10 +122,15 @@ fn open(
     request: &Request<'_>,
     context: &Context,
 ) -> Outcome<(Feed, Schema)> {
+    let format = found.as_ref().map(Found::format);
     let (feed, mut schema) = opened(location, found, request.dtypes, context)?;
     let is_text = matches!(feed, Feed::Text { .. });
     if !is_text && !request.dtypes.is_empty() {
-        return Err(Failure::usage("--dtype is for columns that come as text"));
+        return Err(refuse_dtype(location, format));
+    }
+    if !is_text && request.is_nested {
+        return Err(Failure::usage("--nested is for columns that come as text")
+            .with_help("leave it out: tables inside of each other stay so"));
     }
     if let Some(column) = schema.columns.iter().find(|column| column.name.contains('/'))
         && !matches!(&feed, Feed::Rows(rows) if rows.has_groups())
@@ -134,8 +141,12 @@ fn open(
             .with_help("choose another name, or make tables inside of each other with --nested"));
     }
     if request.made == Made::Csv && is_text {
-        return Err(Failure::usage("text is made of tables, not of text"));
+        let name = location.name();
+        let words = format!("`{name}` is text: CSV is made of a table");
+        let help = format!("`superchunk convert {name} OUT.bcolz` makes a table of it");
+        return Err(Failure::usage(words).with_help(help));
     }
+    check_names(request.made, &schema, &location.name())?;
     if let (Feed::Rows(rows), false) = (&feed, request.made == Made::Csv) {
         refuse_objects(rows, schema.columns.is_empty(), context)?;
     }
@@ -147,6 +158,23 @@ fn open(
         schema.is_array = true;
     }
     Ok((feed, schema))
+}
+
+/// Refuses types for columns that have some.
+pub(crate) fn refuse_dtype(location: &Location, format: Option<Format>) -> Failure {
+    let name = location.name();
+    let help = match format.filter(|_| location.path.is_some()) {
+        Some(Format::Raw) => {
+            format!(
+                "`superchunk pack {name} --dtype '<f8' -o OUT.b2nd` makes an array of plain bytes"
+            )
+        }
+        Some(Format::Frame | Format::SparseFrame | Format::Bloscpack | Format::Chunk) => {
+            format!("`superchunk unpack {name} --dtype '<f8' -o OUT.npy` gives items a type")
+        }
+        _ => "leave it out: other data has the types that it has".to_owned(),
+    };
+    Failure::usage("--dtype is for columns that come as text").with_help(help)
 }
 
 /// Reports that columns of objects are not in what is made; refuses if there are no others.
@@ -169,6 +197,7 @@ fn opened(
     let found = match found {
         Some(file) if let Some(form) = text_form(&file) => {
             let mut records = Records::open(&file.path, Some(form), context.memory())?;
+            records.name = location.name();
             let (columns, rows) = infer(&mut records, dtypes)?;
             let schema = Schema { columns, rows, is_array: false, attributes: Vec::new() };
             return Ok((Feed::Text { file, form }, schema));
@@ -220,6 +249,7 @@ impl Feed {
     ) -> Outcome {
         let Self::Text { file, form } = self else { return Ok(()) };
         let mut records = Records::open(&file.path, Some(*form), memory)?;
+        records.name = file.location.name();
         let order: Vec<usize> = (0..schema.columns.len()).collect();
         records.advice = Advice::CONVERT;
         records_batches(&mut records, &schema.columns, &order, schema.batch_within(memory), take)

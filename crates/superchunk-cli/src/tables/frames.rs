@@ -11,7 +11,7 @@ use super::files::FileSource;
 use super::text_width::filled_up;
 use crate::attributes::value_of;
 use crate::context::Context;
-use crate::encoding::EncodingArgs;
+use crate::encoding::{EncodingArgs, warn_of_delta};
 use crate::failure::Outcome;
 use crate::folders;
 use crate::write::array::check_axes;
@@ -74,6 +74,8 @@ impl Frames {
     ) -> Outcome<Self> {
         let folder = files.new_folder(path)?;
         let usual = usize::try_from(schema(columns, 0).batch()).unwrap_or(usize::MAX);
+        let filters = files.frames().flat_map(|(_, array)| array.options().frame.compress.filters);
+        warn_of_delta(&filters.collect::<Vec<_>>(), context);
         let mut arrays = Vec::new();
         for ((old, array), new) in files.frames().zip(columns) {
             let place = folder.place(&new.name);

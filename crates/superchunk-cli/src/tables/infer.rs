@@ -1,15 +1,15 @@
 //! The types of columns that come as text.
 
 use superchunk::DType;
-use superchunk::table::{Column, parse_item};
+use superchunk::table::Column;
 
-use super::records::{Cell, Records, lost};
+use super::records::{Cell, Meant, Records, lost, parse_number};
 use crate::failure::{Failure, Outcome};
 use crate::values::parse_dtype;
 
 /// The types that are tried, in this order, before text. The first two and the fourth have no missing
 /// value.
-const TRIED: [(&str, Kind); 7] = [
+const TRIED: [(&str, Kind); 8] = [
     ("<i8", Kind::Whole),
     ("<u8", Kind::Whole),
     ("<f8", Kind::Float),
@@ -17,6 +17,7 @@ const TRIED: [(&str, Kind); 7] = [
     ("<M8[D]", Kind::Moment),
     ("<M8[s]", Kind::Moment),
     ("<M8[us]", Kind::Moment),
+    ("<c16", Kind::Complex),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ enum Kind {
     Float,
     Truth,
     Moment,
+    /// Only where JSON says so.
+    Complex,
 }
 
 /// What the cells of a column can be.
@@ -35,6 +38,15 @@ struct Guess {
     is_ascii: bool,
     bytes: usize,
     letters: usize,
+    /// The bytes that JSON has other words for than texts.
+    binary: Binary,
+}
+
+/// What is known of the cells that are given as bytes.
+#[derive(Default)]
+struct Binary {
+    lens: Option<(usize, usize)>,
+    has_zero_at_end: bool,
 }
 
 /// The columns of rows of text, and how many rows there are; `given` are `NAME=TYPE`.
@@ -62,7 +74,9 @@ pub(super) fn infer(records: &mut Records, given: &[String]) -> Outcome<(Vec<Col
 /// A column and its type; both the name and the type may have an equals sign.
 fn pair(text: &str, names: &[String]) -> Outcome<(String, DType)> {
     let Some((before, _)) = text.split_once('=') else {
-        return Err(Failure::usage(format!("`{text}` is not like close=float32")));
+        return Err(Failure::usage(format!(
+            "--dtype: expected COLUMN=TYPE, like close=float32, got `{text}`"
+        )));
     };
     let typed = names
         .iter()
@@ -81,18 +95,27 @@ impl Guess {
             possible.push((DType::parse(text)?, kind));
         }
         let (has_empty, has_value, is_ascii) = (false, false, true);
-        Ok(Self { possible, has_empty, has_value, is_ascii, bytes: 0, letters: 0 })
+        let binary = Binary::default();
+        Ok(Self { possible, has_empty, has_value, is_ascii, bytes: 0, letters: 0, binary })
     }
 
     /// Takes in a cell.
     fn see(&mut self, cell: &Cell) {
+        if let Meant::Bytes(bytes) = &cell.meant {
+            self.possible.clear();
+            let (least, most) = self.binary.lens.unwrap_or((bytes.len(), 0));
+            self.binary.lens = Some((least.min(bytes.len()), most.max(bytes.len())));
+            self.binary.has_zero_at_end |= bytes.last() == Some(&0);
+            return;
+        }
         self.bytes = self.bytes.max(cell.text.len());
         self.letters = self.letters.max(cell.text.chars().count());
         self.is_ascii &= cell.text.is_ascii();
         let text = cell.text.trim();
-        if cell.is_text {
+        if cell.meant == Meant::Text {
             self.possible.retain(|(_, kind)| *kind == Kind::Moment);
         }
+        let is_complex = cell.meant == Meant::Complex;
         if text.is_empty() {
             self.has_empty = true;
             return;
@@ -100,9 +123,14 @@ impl Guess {
         self.has_value = true;
         let fits = |dtype: &DType, kind: Kind| match kind {
             Kind::Whole | Kind::Float if lost(dtype, text).is_some() => false,
-            Kind::Whole => text.parse::<i128>().is_ok() && parse_item(dtype, text).is_ok(),
-            Kind::Moment => (text == "NaT" || text.len() >= 10) && parse_item(dtype, text).is_ok(),
-            _ => parse_item(dtype, text).is_ok(),
+            Kind::Whole => text.parse::<i128>().is_ok() && parse_number(dtype, text).is_ok(),
+            // 0 and 1 are numbers.
+            Kind::Truth => ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word)),
+            Kind::Moment => {
+                (text == "NaT" || text.len() >= 10) && parse_number(dtype, text).is_ok()
+            }
+            Kind::Float => parse_number(dtype, text).is_ok(),
+            Kind::Complex => is_complex && parse_number(dtype, text).is_ok(),
         };
         self.possible.retain(|(dtype, kind)| fits(dtype, *kind));
     }
@@ -110,6 +138,12 @@ impl Guess {
     fn dtype(&self) -> Outcome<DType> {
         let lacks = |kind: Kind| matches!(kind, Kind::Whole | Kind::Truth);
         let has_missing = self.has_empty || !self.has_value;
+        if let Some((least, most)) = self.binary.lens {
+            // Bytes of one length with zeros at the end are not texts.
+            let is_void = self.binary.has_zero_at_end && least == most && !self.has_value;
+            let (code, len) = if is_void { ("V", most) } else { ("S", most.max(self.bytes)) };
+            return Ok(DType::parse(&format!("|{code}{}", len.max(1)))?);
+        }
         let mut fitting = self.possible.iter().filter(|(_, kind)| !(has_missing && lacks(*kind)));
         match fitting.next() {
             Some((dtype, _)) => Ok(dtype.clone()),
@@ -138,6 +172,11 @@ mod tests {
         assert_eq!(guessed(&["1", "nan"]), "<f8");
         assert_eq!(guessed(&["true", "False"]), "|b1");
         assert_eq!(guessed(&["true", ""]), "|S4");
+        assert_eq!(guessed(&["True", "1"]), "|S4");
+        assert_eq!(guessed(&["0", "false"]), "|S5");
+        assert_eq!(guessed(&["1e400", "1"]), "|S5");
+        assert_eq!(guessed(&["-1e-400", "0.5"]), "|S7");
+        assert_eq!(guessed(&["0e-400", "-inf"]), "<f8");
         assert_eq!(guessed(&["2024-02-29", "NaT"]), "<M8[D]");
         assert_eq!(guessed(&["2024-02"]), "|S7");
         assert_eq!(guessed(&["2024-02-29", ""]), "<M8[D]");

@@ -275,15 +275,22 @@ impl<'a, W: Write> RowPrinter<'a, W> {
         }
         let heading: Vec<String> = self.views.iter().map(|view| view.heading.clone()).collect();
         let waiting = std::mem::take(&mut self.waiting);
-        let width = |at: usize| {
-            let cells = std::iter::once(&heading).chain(&waiting).filter_map(|row| row.get(at));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let mut widths: Vec<usize> = (0..heading.len()).map(width).collect();
+        let len = |row: &Vec<String>, at: usize| row.get(at).map_or(0, |cell| cell.chars().count());
+        let cells = |at: usize| waiting.iter().map(|row| len(row, at)).max().unwrap_or(0);
+        let columns = 0..heading.len();
+        let mut widths: Vec<usize> =
+            columns.clone().map(|at| cells(at).max(len(&heading, at))).collect();
+        let mut cut = heading.clone();
         if let Some(limit) = limit {
-            narrow(&mut widths, &self.numbers, limit);
+            // Digits that are cut off make another number.
+            let least = columns.zip(&self.numbers);
+            let least: Vec<usize> =
+                least.map(|(at, is_number)| if *is_number { cells(at) } else { 0 }).collect();
+            narrow(&mut widths, &least, limit);
+            let headings = heading.iter().zip(&widths);
+            cut = headings.map(|(name, width)| shortened(name, *width).into_owned()).collect();
         }
-        let mut text = self.line_up(&heading, &widths);
+        let mut text = self.line_up(&cut, &widths);
         waiting.iter().for_each(|row| text.push_str(&self.line_up(row, &widths)));
         self.widths = Some(widths);
         self.out.write_all(text.as_bytes()).map_err(self.failed)
@@ -322,21 +329,19 @@ impl<'a, W: Write> RowPrinter<'a, W> {
     }
 }
 
-/// Makes the widest columns narrower until a line has at most `limit` characters. Columns of numbers
-/// keep their widths: digits that are cut off make another number.
-fn narrow(widths: &mut [usize], numbers: &[bool], limit: usize) {
+/// Makes the widest columns narrower until a line has at most `limit` characters, but none narrower
+/// than it must be at least.
+fn narrow(widths: &mut [usize], least: &[usize], limit: usize) {
     let gaps = GAP.len() * widths.len().saturating_sub(1);
+    let narrowed = |most: usize, width: usize, least: usize| width.min(most).max(least);
     let fits = |most: usize| {
-        let narrowed = widths.iter().zip(numbers);
-        let width = |(width, is_number): (&usize, &bool)| match is_number {
-            true => *width,
-            false => (*width).min(most),
-        };
-        narrowed.map(width).sum::<usize>() + gaps <= limit
+        let columns = widths.iter().zip(least);
+        let sum: usize = columns.map(|(width, least)| narrowed(most, *width, *least)).sum();
+        sum + gaps <= limit
     };
     let most = (NARROWEST..=limit).rev().find(|most| fits(*most)).unwrap_or(NARROWEST);
-    for (width, _) in widths.iter_mut().zip(numbers).filter(|(_, is_number)| !**is_number) {
-        *width = (*width).min(most);
+    for (width, least) in widths.iter_mut().zip(least) {
+        *width = narrowed(most, *width, *least);
     }
 }
 

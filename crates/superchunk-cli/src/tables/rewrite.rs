@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use superchunk::bcolz::{Array, ArrayOptions};
-use superchunk::{FrameOptions, Work, blsk};
+use superchunk::{Codec, Filter, FrameOptions, Work, blsk};
 
 use super::array::VALUES;
 use super::info::data_len;
@@ -13,6 +13,10 @@ use crate::context::Context;
 use crate::encoding::EncodingArgs;
 use crate::failure::{Failure, Outcome};
 use crate::target::Named;
+
+/// The options of a blsk tree with another codec or other filters.
+type OptionsOver<'a> =
+    dyn Fn(Option<Codec>, Option<&[Filter]>) -> superchunk::Result<blsk::Options> + 'a;
 
 impl Rows {
     /// Makes a table at `path` with the same columns, rows and attributes. `encoding` says what
@@ -41,12 +45,14 @@ impl Rows {
                 array.copy_to(path, &options)?;
             }
             Kept::BlskTable(table) => {
-                let mut options = self.tree_options(table.options()?, encoding, context)?;
+                let mut options =
+                    self.tree_options(&|c, f| table.options_over(c, f), encoding, context)?;
                 options.compress.executor = watched;
                 table.copy_to(path, &options)?;
             }
             Kept::BlskArray(array) => {
-                let mut options = self.tree_options(array.options()?, encoding, context)?;
+                let mut options =
+                    self.tree_options(&|c, f| array.options_over(c, f), encoding, context)?;
                 options.compress.executor = watched;
                 array.copy_to(path, &options)?;
             }
@@ -76,15 +82,14 @@ impl Rows {
 
     /// Refuses options that chunks of this format do not have.
     pub(crate) fn check_encoding(&self, encoding: &EncodingArgs) -> Outcome {
-        let is_blsk = self.encodes_alike();
         let are_frames = self.has_frames();
         let wrong = [
             ("--sparse", encoding.sparse),
             ("--no-checksums", encoding.no_checksums && !are_frames),
             ("--dict", encoding.dict && !are_frames),
             ("--chunk-size", encoding.chunk_size.is_some() && are_frames),
-            ("--block-size", encoding.block_size.is_some() && (is_blsk || are_frames)),
-            ("--split", encoding.split.is_some() && is_blsk),
+            ("--block-size", encoding.block_size.is_some()),
+            ("--split", encoding.split.is_some() && !are_frames),
         ];
         let taken = match are_frames {
             true => "its chunks take -c, -l, --filters, --split, --dict and --no-checksums",
@@ -112,7 +117,7 @@ impl Rows {
 
     fn tree_options(
         &self,
-        base: blsk::Options,
+        base: &OptionsOver<'_>,
         encoding: &dyn Fn(&str) -> EncodingArgs,
         context: &Context,
     ) -> Outcome<blsk::Options> {
@@ -120,6 +125,8 @@ impl Rows {
         let first = all.columns().first().map_or(VALUES, |column| column.name.as_str());
         let widest = all.columns().iter().map(|column| column.row_size()).max();
         let encoding = encoding(first);
+        let filters = encoding.filters.as_ref().map(|given| given.0.as_slice());
+        let base = base(encoding.codec, filters)?;
         let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
         let widest = widest.unwrap_or(1).max(1);
         let mut options = base.with_compress(chosen.compress);

@@ -54,8 +54,11 @@ impl ColumnView {
             let Some(column) = find(name) else { continue };
             let change = match sign {
                 ':' => Change::As(fitting(column, operand.trim())?),
-                '/' => Change::Divide(number(column, operand)?),
-                _ => Change::Multiply(number(column, operand)?),
+                '/' => match number(text, column, sign, operand)? {
+                    0.0 => return Err(Failure::usage(format!("--cols {text} divides by zero"))),
+                    by => Change::Divide(by),
+                },
+                _ => Change::Multiply(number(text, column, sign, operand)?),
             };
             return Ok(Self { name: column.name.clone(), heading: column.name.clone(), change });
         }
@@ -134,14 +137,18 @@ fn shown(value: f64) -> String {
     format!("{rounded}")
 }
 
-fn number(column: &Column, operand: &str) -> Outcome<f64> {
+fn number(text: &str, column: &Column, sign: char, operand: &str) -> Outcome<f64> {
     let is_number = matches!(column.dtype.kind(), DKind::Int | DKind::Uint | DKind::Float);
     if !is_number || !column.row_shape.is_empty() {
-        let words = format!("column `{}` holds no single numbers", column.name);
+        let words = format!("--cols {text}: column `{}` holds no single numbers", column.name);
         return Err(Failure::usage(words));
     }
     let value = operand.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-    value.ok_or_else(|| Failure::usage(format!("`{operand}` is no number")))
+    value.ok_or_else(|| {
+        let words = format!("--cols {text}: expected a number after `{sign}`, got `{operand}`");
+        Failure::usage(words)
+            .with_help("NAME/1000 and NAME*0.01 show other numbers than are stored")
+    })
 }
 
 /// A type that integers of a column can be shown as.

@@ -10,10 +10,12 @@ use superchunk::detect::Format;
 
 use crate::arrays;
 use crate::context::Context;
+use crate::encoding::warn_of_delta;
 use crate::failure::{Failure, Outcome};
 use crate::input::{self, Content};
 use crate::interrupt;
-use crate::names::human;
+use crate::location::Location;
+use crate::names::{human, parse_count};
 use crate::objects::{self, RecordArgs};
 use crate::opened::{Edited, Found};
 use crate::output::{Document, object, path_value};
@@ -55,7 +57,7 @@ pub(crate) struct AppendArgs {
     #[command(flatten)]
     records: RecordArgs,
     /// Replace objects of a .blp file from this one on; append the rest
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_count)]
     replace: Option<usize>,
     /// Refuse what NAME cannot read: blosc2[=VERSION], blosc, bloscpack or bcolz
     #[arg(long, value_name = "NAME", value_parser = parse_reader)]
@@ -64,18 +66,36 @@ pub(crate) struct AppendArgs {
 
 pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     let inputs = &args.inputs;
+    Location::check_whole(args.frame.as_os_str(), "append")?;
+    inputs.iter().try_for_each(|input| Location::check_whole(input, "append"))?;
     // What is appended is encoded like what is there.
     readers::check_path(&args.frame, &args.compat, &context.open_options())?;
     let found = Found::at_path(&args.frame)?;
     if args.replace.is_some() && found.format() != Format::Bloscpack {
         return Err(no_objects(args));
     }
+    let name = args.frame.display().to_string();
+    if found.is_table() {
+        args.records.refuse(&name)?;
+    }
     // Nothing makes one commit of those of several frames.
     if args.widen || found.format() == Format::Columns {
         let widened = tables::append_to_copy(&found, inputs, args.widen, context)?;
         return report_rows(args, &widened, context);
     }
-    match found.edit(context)? {
+    let edited = found.edit(context)?;
+    let has_objects = match &edited {
+        Edited::Pack(pack) => pack.has_objects(),
+        Edited::Frame(frame) => objects::is_list(frame),
+        Edited::Table(_) => false,
+    };
+    if !has_objects {
+        args.records.refuse(&name)?;
+    }
+    if let Edited::Frame(frame) = &edited {
+        warn_of_delta(&frame.options().filters, context);
+    }
+    match edited {
         Edited::Table(table) => {
             let counts = tables::append(Sink::of(table)?, inputs, context)?;
             report_rows(args, &Widened { counts, columns: Vec::new() }, context)

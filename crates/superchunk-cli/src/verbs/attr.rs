@@ -56,6 +56,7 @@ enum Action {
         /// Its name
         name: String,
         /// JSON, or else text
+        #[arg(allow_negative_numbers = true)]
         value: String,
     },
     /// Remove one
@@ -72,11 +73,13 @@ pub(crate) fn run(args: &AttrArgs, context: &Context) -> Outcome {
         Action::Ls { location } => list(location, context),
         Action::Get { location, name } => get(location, name, context),
         Action::Set { frame: path, name, value } => {
+            Location::check_whole(path.as_os_str(), "attr set")?;
             let value = json_or_text(value);
             set(path, name, &value, context)?;
             report(path, name, Some(value), context)
         }
         Action::Rm { frame: path, name } => {
+            Location::check_whole(path.as_os_str(), "attr rm")?;
             remove(path, name, context)?;
             report(path, name, None, context)
         }
@@ -154,6 +157,7 @@ fn named(input: &Input) -> Outcome<(Named, Named)> {
 
 fn list(location: &OsString, context: &Context) -> Outcome {
     let location = Location::parse(location);
+    location.check_unsliced("attr ls")?;
     let found = Found::at(&location)?;
     if found.is_table() {
         let rows = Rows::of(&found, context)?;
@@ -185,6 +189,7 @@ fn tell(path: &Value, attributes: Named, layers: Named, context: &Context) -> Ou
 
 fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
     let location = Location::parse(location);
+    location.check_unsliced("attr get")?;
     let missing = || missing(&location.name(), name);
     let found = Found::at(&location)?;
     if found.is_table() {

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::Input;
 use crate::location::Location;
 use crate::measure::{Measured, measure, samples};
-use crate::names::{human, parse_length, parse_size};
+use crate::names::{human, parse_count, parse_length, parse_size};
 use crate::opened::Found;
 use crate::output::{self, Document, Table};
 use crate::tables::Rows;
@@ -60,7 +60,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = parse_size)]
     limit: u64,
     /// How often; the fastest time counts
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = parse_count)]
     rounds: usize,
 }
 
@@ -77,6 +77,7 @@ pub(crate) fn run(args: &BenchArgs, context: &Context) -> Outcome {
         rows.check_measured(&location, args.typesize)?;
         return on_table(args, &rows, &pipelines, context);
     }
+    location.check_unsliced("bench")?;
     let input = Input::of(found, context)?;
     let item_size = args.typesize.unwrap_or(input.item_size());
     let samples = samples(&input, args.limit, PIECE)?;

@@ -9,16 +9,18 @@ use crate::names::human;
 use crate::output::{self, Document, Table, object, texts};
 
 /// Format, read, write, change in place.
-const FORMATS: [(&str, &str, bool, bool, bool); 11] = [
+const FORMATS: [(&str, &str, bool, bool, bool); 13] = [
     ("b2frame", "contiguous frame: one file", true, true, true),
     ("sframe", "sparse frame: a folder", true, true, true),
     ("b2nd", "N-d array in a frame", true, true, true),
+    ("objects", "texts, bytes or values of any length, in a frame or a .blp", true, true, true),
     ("blp", "Bloscpack file; versions 1 and 2 are read", true, true, true),
     ("chunk", "one Blosc1 or Blosc2 chunk", true, true, false),
     ("bcolz", "bcolz array or table: a folder; Python objects are only read", true, true, true),
     ("blsk", "array or table of the carray proposal: a folder", true, true, true),
     ("columns", "a table as a folder with an array for each column", true, true, true),
     ("npy", "NumPy array", true, true, false),
+    ("raw", "plain bytes", true, true, false),
     ("csv", "rows of text with headings", true, true, false),
     ("jsonl", "an object of JSON on each line; written by `cat --format jsonl`", true, true, false),
 ];

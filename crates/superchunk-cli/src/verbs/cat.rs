@@ -54,16 +54,16 @@ pub(super) struct ViewArgs {
     #[arg(long, value_name = "TYPE")]
     dtype: Option<String>,
     /// Columns of a table: NAME, NAME/1000, NAME*0.01, NAME:TYPE
-    #[arg(long, value_name = "A,B…")]
+    #[arg(long, value_name = "A,B…", allow_hyphen_values = true)]
     cols: Option<String>,
     /// Rows of a table for which this holds, as 'close > open and volume > 1e6'
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     condition: Option<String>,
     /// Measures of a table, as 'sum(volume),mean(close)'
-    #[arg(long, value_name = "MEASURES")]
+    #[arg(long, value_name = "MEASURES", allow_hyphen_values = true)]
     agg: Option<String>,
     /// Columns of a table whose values make groups, for --agg
-    #[arg(long, value_name = "A,B…")]
+    #[arg(long, value_name = "A,B…", allow_hyphen_values = true)]
     by: Option<String>,
     /// table, csv, json, jsonl, raw, hex; of tables also md
     #[arg(long, value_name = "FORM", hide_possible_values = true)]
@@ -101,10 +101,15 @@ pub(super) fn show(
         return show_rows(&rows, location, view, head, context);
     }
     let of_tables = [&view.cols, &view.condition, &view.agg, &view.by];
-    if of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md) {
-        return Err(Input::of(found, context)?.refuse_as_table());
-    }
+    let needs_table =
+        of_tables.iter().any(|option| option.is_some()) || view.format == Some(Form::Md);
     let input = Input::of(found, context)?;
+    if let Some((rows, location)) = fields(&input, location, view, needs_table, context)? {
+        return show_rows(&rows, &location, view, head, context);
+    }
+    if needs_table {
+        return Err(input.refuse_as_table());
+    }
     if let Content::Objects(list) = &input.content {
         let usual = if context.json() { Form::Json } else { Form::Table };
         let span = list.span(input.slice.as_deref())?;
@@ -152,6 +157,23 @@ pub(super) fn show(
     }
 }
 
+/// An array of structures as a table, where options of tables or lines of values are wanted.
+fn fields(
+    input: &Input,
+    location: &Location,
+    view: &ViewArgs,
+    needs_table: bool,
+    context: &Context,
+) -> Outcome<Option<(Rows, Location)>> {
+    let is_lines = matches!(view.format, None | Some(Form::Table | Form::Csv)) && !context.json();
+    if !input.has_fields() || !(needs_table || is_lines && view.dtype.is_none()) {
+        return Ok(None);
+    }
+    let location = Location { path: Some(input.path.clone()), ..location.clone() };
+    let found = Found::at_path(&input.path)?;
+    Ok(Some((Rows::of_any(&location, Some(found), context)?, location)))
+}
+
 /// The number of values to show of `count`: all but the last ones if `head` is negative.
 fn first_of(head: i64, count: u64) -> u64 {
     u64::try_from(head).unwrap_or_else(|_| count.saturating_sub(head.unsigned_abs()))
@@ -164,6 +186,10 @@ fn show_rows(
     head: Option<i64>,
     context: &Context,
 ) -> Outcome {
+    if view.dtype.is_some() {
+        return Err(Failure::usage("--dtype is for items that have no columns")
+            .with_help("--cols NAME:TYPE shows a column as another type"));
+    }
     let slice = location.slice.as_deref();
     let chosen = [&view.condition, &view.agg, &view.by].iter().any(|option| option.is_some());
     if chosen && head.is_some_and(|head| head < 0) {

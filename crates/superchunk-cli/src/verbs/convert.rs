@@ -15,6 +15,7 @@ use crate::input::{Content, Input};
 use crate::location::Location;
 use crate::made::Sizes;
 use crate::memory::to_usize;
+use crate::names::parse_count;
 use crate::objects::PackingArgs;
 use crate::opened::Found;
 use crate::replace::replace;
@@ -72,13 +73,13 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     to: Option<To>,
     /// Axes of a chunk of an array, like 100,200
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_count)]
     chunks: Vec<usize>,
     /// Axes of a block of an array
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_count)]
     blocks: Vec<usize>,
     /// Type of a column that comes as text; else its cells tell
-    #[arg(long, value_name = "COLUMN=TYPE")]
+    #[arg(long, value_name = "COLUMN=TYPE", allow_hyphen_values = true)]
     dtype: Vec<String>,
     /// In CSV, write bytes that are no text as \xff, and a backslash as two
     #[arg(long)]
@@ -116,11 +117,11 @@ pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Outcome {
     match (table_of(args, &location, found.as_ref())?, found) {
         (Some(made), found) => to_table(args, (&location, found), made, context),
         (None, found) if args.dtype.is_empty() => {
-            // A folder of files is refused with words of the library.
+            // A folder of files is refused as such.
             let found = found.map_or_else(|| Found::at(&location), Ok)?;
             to_other(args, &location, found, context)
         }
-        (None, _) => Err(Failure::usage("--dtype is for columns that come as text")),
+        (None, found) => Err(tables::refuse_dtype(&location, found.as_ref().map(Found::format))),
     }
 }
 
@@ -188,8 +189,20 @@ fn to_other(args: &ConvertArgs, location: &Location, found: Found, context: &Con
 
 /// Refuses options that the result has no use for, and results out of all proportion.
 fn check(args: &ConvertArgs, to: To, input: &Input, context: &Context) -> Outcome {
-    if args.encoding.sparse && matches!(to, To::Npy | To::Chunk | To::Raw) {
-        return Err(Failure::usage("--sparse is for frames, which are files or folders"));
+    let given = args.encoding.given().into_iter();
+    match to {
+        To::Npy => refuse(given, "a NumPy file")?,
+        To::Raw => refuse(given, "a file of plain bytes")?,
+        To::Chunk => {
+            let of_frames = ["--chunk-size (-z)", "--sparse", "--no-checksums"];
+            refuse(given.filter(|option| of_frames.contains(option)), "a single chunk")?;
+        }
+        _ => {}
+    }
+    let of_tables = [("--escape", args.escape), ("--nested", args.nested)];
+    if let Some((option, _)) = of_tables.iter().find(|(_, is_given)| *is_given) {
+        let words = format!("{option} is for tables, and none is made here");
+        return Err(Failure::usage(words).with_help("leave it out"));
     }
     if to != To::Blp && args.pack_file.is_given() {
         return Err(Failure::usage(
@@ -307,6 +320,8 @@ fn check_options(args: &ConvertArgs, made: Made) -> Outcome {
         ("--packing", args.packing.packing().is_some()),
         ("--checksum", args.pack_file.checksum.is_some()),
         ("--no-offsets", args.pack_file.no_offsets),
+        ("--reserve", args.pack_file.reserve.is_some()),
+        ("--escape", args.escape && made != Made::Csv),
     ];
     let given = others.into_iter().filter_map(|(option, is_given)| is_given.then_some(option));
     let given = args.encoding.given().into_iter().chain(given);

@@ -1,15 +1,15 @@
 //! `info`: what something is. Only headers, index and metadata are read.
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use clap::Args;
 use superchunk::chunk::Content;
 use superchunk::compat::{self, Compatibility};
+use superchunk::detect::Format;
 use superchunk::{Filter, SuperChunk, Value};
 
 use crate::context::Context;
-use crate::failure::Outcome;
+use crate::failure::{Exit, Failure, Outcome};
 use crate::input::Input;
 use crate::location::Location;
 use crate::opened::Found;
@@ -45,8 +45,9 @@ pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
     }
     for given in &args.locations {
         let location = Location::parse(given);
+        location.check_unsliced("info")?;
         let found = Found::at(&location)?;
-        let readers = readers_of(&found.path, args, context)?;
+        let readers = readers_of(&found, args, context)?;
         if found.is_table() {
             let rows = Rows::of(&found, context)?;
             tables::describe(&rows, &found.path, readers.as_deref())?;
@@ -63,11 +64,19 @@ pub(crate) fn run(args: &InfoArgs, context: &Context) -> Outcome {
 
 /// What other programs must be to read it, if that was asked for.
 fn readers_of(
-    path: &Path,
+    found: &Found,
     args: &InfoArgs,
     context: &Context,
 ) -> Outcome<Option<Vec<Compatibility>>> {
-    Ok(if args.compat { Some(compat::path(path, &context.open_options())?) } else { None })
+    if !args.compat {
+        return Ok(None);
+    }
+    if matches!(found.format(), Format::Npy | Format::Raw) {
+        let (name, what) = (found.location.name(), found.format().description());
+        let words = format!("--compat: `{name}` is {what}: no reader of Blosc data takes it");
+        return Err(Failure::said(Exit::Unsupported, words).with_help("leave it out"));
+    }
+    Ok(Some(compat::path(&found.path, &context.open_options())?))
 }
 
 /// Prints one document: that of the only file, or one with those of all as `files`.
@@ -76,8 +85,9 @@ fn print_document(args: &InfoArgs, context: &Context) -> Outcome {
     let mut files = Vec::new();
     for given in &args.locations {
         let location = Location::parse(given);
+        location.check_unsliced("info")?;
         let found = Found::at(&location)?;
-        let readers = readers_of(&found.path, args, context)?;
+        let readers = readers_of(&found, args, context)?;
         let readers = readers.as_deref().map(readers::to_json);
         let document = if found.is_table() {
             let rows = Rows::of(&found, context)?;

@@ -59,6 +59,7 @@ enum Part {
 
 pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
     let location = Location::parse(&args.location);
+    location.check_unsliced("inspect")?;
     let Some(path) = location.path.as_deref() else {
         return Err(Failure::usage("stdin has no positions to show").with_help("save it to a file"));
     };

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::folders;
 use crate::input::Input;
+use crate::location::Location;
 use crate::names::human;
 use crate::opened::Found;
 use crate::output::{self, Document, Table, object, path_value, ratio};
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &LsArgs, context: &Context) -> Outcome {
     let given = if args.paths.is_empty() { &here[..] } else { &args.paths };
     let mut found = Vec::new();
     for path in given {
+        Location::check_whole(path, "ls")?;
         let path = Path::new(path);
         // What was named is listed in any case.
         match folders::is_plain(path) {

@@ -13,6 +13,7 @@ pub(crate) mod demo;
 pub(crate) mod demo_writer;
 pub(crate) mod diff;
 pub(crate) mod head;
+pub(crate) mod help;
 pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod ls;

@@ -18,7 +18,7 @@ use crate::encoding::{EncodingArgs, Holder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::location::Location;
 use crate::made::Sizes;
-use crate::names::parse_length;
+use crate::names::{parse_count, parse_length, parse_side};
 use crate::objects::{PackingArgs, RecordArgs};
 use crate::replace::replace;
 use crate::scratch::Scratch;
@@ -34,6 +34,9 @@ Examples:
   superchunk pack readings.f8 -t 8 -o readings.blp --checksum sha256
   superchunk pack names.txt --varlen            each line is an object, found by its number
   zcat big.gz | superchunk pack - -o big.b2frame --dtype '<f4' -m unit=K";
+
+/// The bytes of the name of an attribute of a frame.
+const LONGEST_NAME: usize = 31;
 
 /// The options of `pack`.
 #[derive(Clone, Debug, Args)]
@@ -55,14 +58,13 @@ pub(crate) struct PackArgs {
     #[arg(long, value_name = "TYPE", conflicts_with = "typesize")]
     dtype: Option<String>,
     /// Make an array of these axes, like 100,200; -1 for one: what is left
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "dtype",
-          value_parser = clap::value_parser!(i64).range(-1..))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_side)]
     shape: Vec<i64>,
     /// Axes of a chunk of an array
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_count)]
     chunks: Vec<usize>,
     /// Axes of a block of an array
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_count)]
     blocks: Vec<usize>,
     /// Take the input as plain bytes, whatever it is
     #[arg(long)]
@@ -128,12 +130,16 @@ impl Job {
     fn of(args: &PackArgs, format: Format, source: &Source) -> Outcome<Self> {
         let makes_array = !args.shape.is_empty() || args.to() == Some(To::B2nd);
         match (args.dtype.as_deref(), format) {
-            (Some(_), Format::Npy) => {
+            (dtype, Format::Npy) if dtype.is_some() || !args.shape.is_empty() => {
                 let words = format!("`{}` states its type and shape itself", source.name());
                 Err(Failure::usage(words)
                     .with_help("leave out --dtype and --shape, or take it as bytes with --raw"))
             }
-            (None, Format::Npy) => Ok(Self::Array(None)),
+            (_, Format::Npy) => Ok(Self::Array(None)),
+            (None, _) if !args.shape.is_empty() => {
+                Err(Failure::usage("--shape needs the type of the items")
+                    .with_help("give it, like --dtype '<f8'"))
+            }
             (Some(dtype), _) if makes_array => {
                 RawShape::new(parse_dtype(dtype)?, &args.shape, source).map(Some).map(Self::Array)
             }
@@ -175,9 +181,18 @@ impl PackArgs {
 
     /// Refuses what does not go together.
     fn check(&self) -> Outcome {
-        if self.records.is_given() && !self.varlen {
-            return Err(Failure::usage("only objects are told apart by something")
-                .with_help("say --varlen, too"));
+        if let Some(option) = self.records.given().filter(|_| !self.varlen) {
+            return Err(Failure::usage(format!("{option} requires --varlen"))
+                .with_help("which makes a list of objects"));
+        }
+        if self.varlen && !self.shape.is_empty() {
+            return Err(Failure::usage(
+                "--shape is for arrays, --varlen for objects of any length",
+            )
+            .with_help("leave one of the two out"));
+        }
+        if self.variable && (self.varlen || self.to() == Some(To::Blp)) {
+            return Err(refuse_variable());
         }
         if self.packing.packing().is_some() && (!self.varlen || self.to() == Some(To::Blp)) {
             return Err(Failure::usage("only objects in a frame are packed in some way")
@@ -211,10 +226,14 @@ pub(crate) fn run(args: &PackArgs, context: &Context) -> Outcome {
     if !is_array || is_pack_file {
         write::array::refuse_shapes(&args.chunks, &args.blocks)?;
     }
+    if is_array && args.variable {
+        return Err(refuse_variable());
+    }
     let target = target_of(args, input.path.as_deref(), is_array)?;
     target.require_readers(&args.encoding.compat, context)?;
     target.claim(args.force, context)?;
-    let attributes = args.meta.iter().map(|text| attribute(text)).collect::<Outcome<Vec<_>>>()?;
+    let attributes = args.meta.iter().map(|text| attribute(text, args.to()));
+    let attributes = attributes.collect::<Outcome<Vec<_>>>()?;
     let (source, to) = (&mut source, (&target, context));
     let unmeasured = |(nbytes, stored)| Sizes { nbytes, stored, rate: 0.0 };
     let sizes = match job {
@@ -368,6 +387,13 @@ fn pack(
     Ok(Sizes { nbytes: frame.len(), stored, rate: progress.rate() })
 }
 
+fn refuse_variable() -> Failure {
+    Failure::usage(
+        "--variable is for frames of bytes: other chunks have one size, or that of an object",
+    )
+    .with_help("leave it out")
+}
+
 fn options_of(args: &PackArgs, context: &Context) -> Outcome<FrameOptions> {
     args.encoding.check(Holder::Frame)?;
     let options = args.encoding.fresh(item_size(args)?, context)?;
@@ -399,9 +425,15 @@ fn target_of(args: &PackArgs, input: Option<&Path>, is_array: bool) -> Outcome<T
 }
 
 /// `KEY=VALUE`: JSON if it is, else text.
-fn attribute(text: &str) -> Outcome<(String, Value)> {
+fn attribute(text: &str, to: Option<To>) -> Outcome<(String, Value)> {
     let (key, value) = text.split_once('=').ok_or_else(|| {
-        Failure::said(Exit::Usage, format!("`{text}` is no KEY=VALUE")).with_help("like -m unit=K")
+        Failure::said(Exit::Usage, format!("--meta (-m): expected KEY=VALUE, got `{text}`"))
+            .with_help("like -m unit=K")
     })?;
+    let is_long = key.len() > LONGEST_NAME && to != Some(To::Blp);
+    if key.is_empty() || is_long {
+        let words = format!("--meta (-m) {text}: a name has 1 to {LONGEST_NAME} bytes");
+        return Err(Failure::usage(words).with_help("like -m unit=K"));
+    }
     Ok((key.to_owned(), attributes::json_or_text(value)))
 }

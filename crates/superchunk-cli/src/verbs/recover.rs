@@ -8,6 +8,7 @@ use superchunk::{Value, recover};
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::interrupt;
+use crate::location::Location;
 use crate::output::{Document, path_value};
 
 const EXAMPLES: &str = "\
@@ -26,6 +27,7 @@ pub(crate) struct RecoverArgs {
 }
 
 pub(crate) fn run(args: &RecoverArgs, context: &Context) -> Outcome {
+    Location::check_whole(args.path.as_os_str(), "recover")?;
     interrupt::hold();
     let done = recover::path(&args.path, &context.open_options())?;
     if context.json() {

@@ -49,6 +49,11 @@ pub(crate) struct RepackArgs {
     /// Bytes to leave free after each object of a .blp, in per cent
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     reserve: Option<u32>,
+    // Without these the parser would suggest --chunk-size and --block-size.
+    #[arg(long, hide = true, value_name = "LIST")]
+    chunks: Option<String>,
+    #[arg(long, hide = true, value_name = "LIST")]
+    blocks: Option<String>,
     #[command(flatten)]
     encoding: EncodingArgs,
 }
@@ -57,6 +62,16 @@ impl RepackArgs {
     /// What the name of the output says.
     fn named(&self) -> Named {
         self.output.as_deref().map_or(Named::Nothing, Named::of)
+    }
+
+    /// Refuses room after objects, because the input is not a Bloscpack file.
+    fn refuse_reserve(&self) -> Outcome {
+        if self.reserve.is_none() {
+            return Ok(());
+        }
+        let name = self.frame.display();
+        let words = format!("--reserve is for Bloscpack files of objects, and `{name}` is none");
+        Err(Failure::usage(words).with_help("leave it out"))
     }
 
     /// Refuses an output whose name says that it is something else than what is `made`.
@@ -68,6 +83,10 @@ impl RepackArgs {
 
 pub(crate) fn run(args: &RepackArgs, context: &Context) -> Outcome {
     let location = Location::parse(args.frame.as_os_str());
+    if args.chunks.is_some() || args.blocks.is_some() {
+        return Err(Failure::usage("`repack` keeps the shapes of chunks and blocks")
+            .with_help("`superchunk convert IN OUT` takes --chunks and --blocks"));
+    }
     let found = match &location.path {
         Some(path) if path.is_dir() => Found::at(&location)?,
         _ => Found::at_path(&args.frame)?,
@@ -112,6 +131,7 @@ fn table(args: &RepackArgs, found: &Found, target: &Path, context: &Context) -> 
     context.claim(target)?;
     let rows = Rows::of(found, context)?;
     rows.check_encoding(&args.encoding)?;
+    args.refuse_reserve()?;
     if args.output.is_some() {
         rows.check_name(target)?;
     }
@@ -136,12 +156,8 @@ fn file(args: &RepackArgs, found: &Found, target: &Path, context: &Context) -> O
         && !args.encoding.no_checksums
         && !args.encoding.sparse;
     let is_pack = found.format() == Format::Bloscpack;
-    if args.reserve.is_some() && !is_pack {
-        let words = format!(
-            "--reserve is for Bloscpack files of objects, and `{}` is none",
-            args.frame.display()
-        );
-        return Err(Failure::usage(words).with_help("leave it out"));
+    if !is_pack {
+        args.refuse_reserve()?;
     }
     if !is_pack && compacts {
         readers::check_path(&args.frame, &args.encoding.compat, &context.open_options())?;

@@ -11,6 +11,7 @@ use superchunk::{Error, Value};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::foreign;
+use crate::location::Location;
 use crate::names::is_packed_name;
 use crate::opened::Found;
 use crate::output::{self, Document, object, path_value};
@@ -42,6 +43,7 @@ pub(crate) struct SalvageArgs {
 }
 
 pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
+    Location::check_whole(args.input.as_os_str(), "salvage")?;
     let limits = context.open_options().limits;
     // What is damaged may be recognised as nothing, and pipes are refused later.
     let can_be_read = args.input.is_file() || args.input.is_dir();

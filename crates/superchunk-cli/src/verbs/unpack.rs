@@ -68,8 +68,15 @@ pub(crate) fn run(args: &UnpackArgs, context: &Context) -> Outcome {
     }
     let input = Input::of(found, context)?;
     input.need_packed()?;
+    if !matches!(input.content, Content::Objects(_)) {
+        args.records.refuse(&input.name)?;
+    }
     check_name(args, &input)?;
     let header = header_of(args, &input)?;
+    if args.dtype.is_some() && header.is_none() {
+        return Err(Failure::usage("--dtype is for NumPy files, which is not made here")
+            .with_help("make one with --npy, or -o OUT.npy"));
+    }
     let target = match &args.output {
         Some(output) => Target::parse(output),
         None => default_target(&location, header.is_some())?,
@@ -110,7 +117,7 @@ fn unpack_table(args: &UnpackArgs, rows: &Rows, slice: Option<&str>, context: &C
              takes one",
         ));
     };
-    if args.dtype.is_some() || args.records.framing() != Framing::Lines {
+    if args.dtype.is_some() || args.records.given().is_some() {
         return Err(Failure::usage("the columns of a table have their types")
             .with_help("leave out --dtype, --null, --lengths and --jsonl"));
     }

@@ -1,9 +1,10 @@
 //! `verify`: is it still what was written? Level by level, all chunks or a sample.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use superchunk::detect::Format;
+use superchunk::detect::{self, Format};
 use superchunk::verify::{self, Finding, Level, Options, Report, Sample, Verdict};
 use superchunk::{Value, Work};
 
@@ -11,6 +12,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::folders;
 use crate::location::Location;
+use crate::names::is_packed_name;
 use crate::opened::{self, Found};
 use crate::output::{self, Document, object};
 use crate::tables::Rows;
@@ -86,17 +88,24 @@ fn locations(args: &VerifyArgs) -> Outcome<Vec<Location>> {
         match location.path.as_ref().filter(|path| folders::is_plain(path)) {
             Some(folder) if args.recursive => {
                 let paths = folders::entries(folder, true)?;
-                locations.extend(paths.into_iter().map(|path| Location::whole(Some(path))));
+                let paths = paths.into_iter().filter(|path| !is_other(path));
+                locations.extend(paths.map(|path| Location::whole(Some(path))));
             }
-            Some(folder) => {
+            Some(folder) if args.locations.len() == 1 => {
                 let words = format!("`{}` is a folder of files", folder.display());
                 return Err(Failure::said(Exit::Unsupported, words)
                     .with_help("-r looks at all files in it"));
             }
-            None => locations.push(location),
+            _ => locations.push(location),
         }
     }
     Ok(locations)
+}
+
+/// Whether a file that nobody has named is of another program, and not called like one of ours.
+fn is_other(path: &Path) -> bool {
+    let is_raw = detect::path(path).is_ok_and(|found| found.format == Format::Raw);
+    is_raw && !is_packed_name(path)
 }
 
 /// How many of several are good, and how many are not.
@@ -181,6 +190,7 @@ fn sum_up(tally: &Tally, documents: Vec<Value>, context: &Context) -> Outcome {
 }
 
 fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Report> {
+    location.check_unsliced("verify")?;
     let found = Found::at(location)?;
     if matches!(found.format(), Format::Raw | Format::BlskFile) {
         return Err(found.refuse("something that can be verified"));

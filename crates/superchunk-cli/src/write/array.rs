@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use superchunk::frame::{Durability, Kind};
-use superchunk::{DType, Error, ErrorKind, NdArray, NdOptions, SuperChunk, Value, Work, npy};
+use superchunk::{Codec, DType, Error, ErrorKind, Filter, NdArray, NdOptions, SuperChunk};
+use superchunk::{Value, Work, npy};
 
 use crate::arrays::{Array, ExactSource, Needed, RawShape, rows_at_once, to_c_order};
 use crate::attributes::free_of_pack;
@@ -134,6 +135,7 @@ pub(crate) fn copy(
     {
         refuse_sizes(encoding)?;
         check_axes((request.chunks, request.blocks), array.shape().len())?;
+        check_codec(encoding, array.shape().len())?;
         let has_same_chunks = request.chunks.is_empty() && request.blocks.is_empty();
         if encoding.changes_chunks() || !has_same_chunks {
             input.check_expansion(context)?;
@@ -212,6 +214,7 @@ fn options_of(
 ) -> Outcome<NdOptions> {
     refuse_sizes(request.encoding)?;
     check_axes((request.chunks, request.blocks), axes)?;
+    check_codec(request.encoding, axes)?;
     let mut options = NdOptions::new(request.encoding.fresh(item_size, context)?);
     if !request.chunks.is_empty() {
         options = options.with_chunks(request.chunks);
@@ -235,6 +238,16 @@ pub(crate) fn check_axes((chunks, blocks): (&[usize], &[usize]), axes: usize) ->
         }
     }
     Ok(())
+}
+
+/// Refuses a codec of planes where there are none.
+fn check_codec(encoding: &EncodingArgs, axes: usize) -> Outcome {
+    match encoding.codec {
+        Some(codec @ Codec::NdLz { .. }) if axes != 2 => Err(Failure::usage(format!(
+            "--codec (-c) {codec} needs an array with 2 axes, this one has {axes}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses sizes of chunks and blocks, because those of an array have shapes.
@@ -263,9 +276,16 @@ pub(crate) fn refuse_shapes(chunks: &[usize], blocks: &[usize]) -> Outcome {
 impl Request<'_> {
     /// Names the option that the library refuses, instead of the field that would have been written.
     fn refused(&self, error: Error) -> Failure {
-        let Some(place) = error.place().filter(|_| error.kind() == ErrorKind::InvalidArgument)
-        else {
-            return error.into();
+        let is_refusal = error.kind() == ErrorKind::InvalidArgument;
+        let of_arrays = |filter: &Filter| matches!(filter, Filter::NdCell(_) | Filter::NdMean(_));
+        let filters = self.encoding.filters.as_ref().map_or(&[][..], |given| &given.0);
+        let Some(place) = error.place().filter(|_| is_refusal) else {
+            return match filters.iter().find(|filter| of_arrays(filter)) {
+                Some(filter) if is_refusal => {
+                    Failure::usage(format!("--filters {filter}: {}", error.message()))
+                }
+                _ => error.into(),
+            };
         };
         let option = match place.field {
             "chunkshape" if !self.chunks.is_empty() => "--chunks",

@@ -74,3 +74,31 @@ fn two_writers_do_not_meet() {
     let info = shell.run("info --json data.b2frame").json();
     assert_eq!(info.get("nbytes").unwrap().as_u64(), Some(1_600_000));
 }
+
+#[test]
+fn what_the_filter_delta_is_applied_to_comes_with_a_warning() {
+    let shell = Shell::new();
+    shell.write("data", &readings(1000));
+    shell.write("list", b"one\ntwo\n");
+    shell.write("t.csv", b"a,b\n1,2\n3,4\n");
+    for line in [
+        "pack data -t 8 --filters delta -o bytes.b2frame",
+        "pack data --dtype <f8 --shape -1 --filters delta,shuffle -o array.b2nd",
+        "pack list --varlen --filters delta -o list.b2frame",
+        "convert t.csv folder --to columns --filters delta",
+    ] {
+        shell.run(line).succeeds();
+    }
+    let warning = "warning: with the filter delta, C-Blosc2 and python-blosc2 read ";
+    for line in [
+        "append bytes.b2frame data",
+        "append array.b2nd data",
+        "append list.b2frame list",
+        "append folder t.csv",
+    ] {
+        let said = shell.run(line).succeeds();
+        assert_eq!(said.stderr.matches(warning).count(), 1, "{line}: {}", said.stderr);
+    }
+    shell.run("pack data -t 8 -o plain.b2frame -q").is("", "", 0);
+    shell.run("append plain.b2frame data -q").is("", "", 0);
+}

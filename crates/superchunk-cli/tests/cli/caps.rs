@@ -10,8 +10,8 @@ fn formats_codecs_and_filters_are_listed() {
         assert!(text.text().contains(word), "{word}");
     }
     let formats = [
-        "b2frame", "sframe", "b2nd", "blp", "chunk", "bcolz", "blsk", "columns", "npy", "csv",
-        "jsonl",
+        "b2frame", "sframe", "b2nd", "objects", "blp", "chunk", "bcolz", "blsk", "columns", "npy",
+        "raw", "csv", "jsonl",
     ];
     let named: Vec<&str> =
         text.text().lines().skip(3).filter_map(|line| line.split(' ').next()).collect();
@@ -26,7 +26,10 @@ fn formats_codecs_and_filters_are_listed() {
             .collect()
     };
     assert_eq!((of("read").as_slice(), of("write").as_slice()), (&formats[..], &formats[..]));
-    assert_eq!(of("edit"), ["b2frame", "sframe", "b2nd", "blp", "bcolz", "blsk", "columns"]);
+    assert_eq!(
+        of("edit"),
+        ["b2frame", "sframe", "b2nd", "objects", "blp", "bcolz", "blsk", "columns"]
+    );
     let json = shell.run("caps --json").succeeds().json();
     assert_eq!(
         json.get("codecs").unwrap().to_json(),

@@ -326,7 +326,7 @@ fn what_is_no_folder_of_columns_stays_a_folder_of_files() {
     fs::create_dir(shell.path("home")).unwrap();
     shell.write("home/columns.json", b"[\"id\", \"name\"]");
     shell.write("home/a.csv", b"id,name\n1,x\n");
-    assert!(shell.run("info home").stderr.contains("this folder is of no known format"));
+    assert!(shell.run("info home").stderr.contains("`home` is of no known format"));
     shell.run("ls home -a").succeeds();
     // Files that belong to no column stay where they are.
     shell.write("cols/left/letter", b"Dear Bob");

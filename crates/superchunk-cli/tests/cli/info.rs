@@ -128,8 +128,8 @@ fn what_is_missing_is_told_with_its_name() {
     let said = folder.run("info .");
     said.fails(
         4,
-        "error: this folder is of no known format: it has no `chunks.b2frame`, \
-         `__rootdirs__` or `meta/sizes`\n  --> .\n  help: \
-         `superchunk caps` lists what this build knows\n",
+        "error: the folder `.` is of no known format: it has no `chunks.b2frame`, `__rootdirs__`, \
+         `meta/sizes`, `meta/nrows` or `columns.json`\n  help: \
+         `superchunk ls .` and `superchunk verify -r .` look at what is in it\n",
     );
 }

@@ -215,3 +215,46 @@ fn a_chunk_of_a_codec_that_is_not_known_is_lost_and_the_rest_verifies() {
         assert!(!shell.path("none.b2frame").exists());
     }
 }
+
+#[test]
+fn what_is_empty_and_intact_is_whole() {
+    let shell = Shell::new();
+    shell.write("empty", b"");
+    shell.write("t.csv", b"a,b\n");
+    let array = "--dtype <f8 --shape 0,3";
+    for (made, saved) in [
+        ("pack empty -t 8 -m unit=K -o a.b2frame", "b.b2frame"),
+        ("pack empty -t 8 --no-checksums -o a.b2frame", "b.b2frame"),
+        ("pack empty -t 8 -o a.sparse", "b.sparse"),
+        ("pack empty -t 8 --no-checksums -o a.sparse", "b.sparse"),
+        (&format!("pack empty {array} -o a.b2nd"), "b.b2nd"),
+        (&format!("pack empty {array} -o a.sparse"), "b.sparse"),
+        ("pack empty --varlen -o a.b2frame", "b.b2frame"),
+        ("pack empty --varlen -o a.blp", "b.blp"),
+        ("convert t.csv a --to columns", "b"),
+        ("convert t.csv a.bcolz", "b.bcolz"),
+        ("convert t.csv a.blsk", "b.blsk"),
+    ] {
+        shell.run(&format!("{made} -f")).succeeds();
+        let name = saved.replacen('b', "a", 1);
+        let said = shell.run(&format!("salvage {name} -o {saved} -f")).succeeds();
+        assert!(said.text().contains(": whole, 0 chunks"), "{made}: {}", said.text());
+        shell.run(&format!("diff --meta {name} {saved}")).is("", "", 0);
+        shell.run(&format!("verify {saved} -q")).is("", "", 0);
+    }
+}
+
+#[test]
+fn an_empty_frame_is_not_believed_where_there_is_room_for_chunks() {
+    let shell = Shell::with_frame();
+    shell.write("empty", b"");
+    shell.run("pack empty -t 8 --no-checksums -o none.b2frame").succeeds();
+    // The header of an empty frame before the chunks of another one.
+    let mut frame = shell.read("data.b2frame");
+    let empty = shell.read("none.b2frame");
+    frame[..60].copy_from_slice(&empty[..60]);
+    shell.write("broken.b2frame", &frame);
+    let said = shell.run("salvage broken.b2frame -o saved.b2frame");
+    assert_eq!(said.code, Some(3), "{}{}", said.text(), said.stderr);
+    assert!(shell.run("unpack saved.b2frame -o -").stdout == readings(100_000));
+}

@@ -142,7 +142,11 @@ fn what_does_not_fit_is_refused_and_leaves_the_table() {
         ("repack quotes.bcolz --sparse", 2, "no use for --sparse"),
         ("repack quotes.bcolz --no-checksums", 2, "no use for --no-checksums"),
         ("repack quotes.bcolz --dict", 2, "no use for --dict"),
+        // What `convert` to such a table refuses, too.
         ("repack quotes.blsk -b 8K", 2, "no use for --block-size"),
+        ("repack quotes.bcolz -b 8K", 2, "no use for --block-size"),
+        ("repack quotes.bcolz --split never", 2, "no use for --split"),
+        ("repack quotes.blsk --split never", 2, "no use for --split"),
         ("repack quotes.bcolz --filters delta", 2, "Shuffle, or BitShuffle"),
         ("repack quotes.blsk --filters delta", 2, "Shuffle or BitShuffle"),
         ("repack quotes.bcolz::nope -9", 2, "no column called `nope`"),
@@ -163,6 +167,26 @@ fn what_does_not_fit_is_refused_and_leaves_the_table() {
     refused(&shell, "repack quotes.bcolz -c zstd", 3);
     refused(&shell, "repack quotes.bcolz -c zstd -o same.bcolz -f", 3);
     shell.run("diff same.bcolz quotes.blsk").is("", "", 0);
+}
+
+#[test]
+fn a_filter_that_is_not_known_is_replaced_by_another_one() {
+    let shell = tables();
+    let storage = text(&shell, "quotes.blsk/meta/storage");
+    assert!(storage.contains("filters: [shuffle]"), "{storage}");
+    let unknown = storage.replace("filters: [shuffle]", "filters: [foo]");
+    shell.write("quotes.blsk/meta/storage", unknown.as_bytes());
+    let said = refused(&shell, "repack quotes.blsk -9", 4);
+    let words = "error: new chunks would have to be filtered by `foo`\n  --> blsk filters\n";
+    assert!(said.stderr.starts_with(words), "{}", said.stderr);
+    shell.run("repack quotes.blsk --filters shuffle -q").is("", "", 0);
+    assert!(text(&shell, "quotes.blsk/meta/storage").contains("filters: [shuffle]"));
+    let unknown = storage.replace("library: lz4", "library: bar");
+    shell.write("quotes.blsk/meta/storage", unknown.as_bytes());
+    let said = refused(&shell, "repack quotes.blsk --filters none", 4);
+    assert!(said.stderr.contains("compressed by `bar`"), "{}", said.stderr);
+    shell.run("repack quotes.blsk -c zstd -q").is("", "", 0);
+    shell.run("diff quotes.blsk quotes.bcolz").is("", "", 0);
 }
 
 #[test]

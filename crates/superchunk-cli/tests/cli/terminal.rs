@@ -82,3 +82,21 @@ fn nothing_is_cut_on_request_and_outside_of_terminals() {
         assert_eq!(in_terminal(&shell, &line).text(), plain.text(), "{form}");
     }
 }
+
+#[test]
+fn long_headings_are_cut_as_texts_are_and_numbers_never() {
+    let shell = Shell::new();
+    let (number, text) = ("a number with a long heading", "a text with a long heading");
+    shell.write("t.csv", format!("{number},{text}\n123456,x\n-7,abcdefghijklmnop\n").as_bytes());
+    shell.run("convert t.csv t.bcolz").succeeds();
+    let said = in_terminal(&shell, "stty cols 24; superchunk cat t.bcolz");
+    let lines = ["a number w…  a text wit…", "     123456  x", "         -7  abcdefghij…"];
+    assert_eq!(said.text().lines().collect::<Vec<_>>(), lines);
+    let said = in_terminal(&shell, "stty cols 12; superchunk cat t.bcolz");
+    assert_eq!(
+        said.text().lines().collect::<Vec<_>>(),
+        ["a num…  a t…", "123456  x", "    -7  abc…"]
+    );
+    let said = in_terminal(&shell, "stty cols 24; superchunk cat t.bcolz --wide");
+    assert!(said.text().starts_with(&format!("{number}  {text}\n")), "{}", said.text());
+}

@@ -2,7 +2,7 @@
 
 use superchunk_testkit::legacy_peer::LegacyPeer;
 
-use crate::shell::{Shell, npy};
+use crate::shell::{Shell, npy, npy_file};
 
 /// A table whose text cells have what CSV and JSON must quote or escape.
 const AWKWARD: &str =
@@ -73,6 +73,48 @@ fn bytes_that_are_no_text_are_told_from_text() {
     shell.run("pack names --dtype |S3 -o names.b2nd -q").is("", "", 0);
     shell.run("cat names.b2nd --format json").is("[\"ab\", {\"$bin\": \"ff5c\"}]\n", "", 0);
     assert_eq!(shell.run("cat names.b2nd --format csv").code, Some(1));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_told_from_text_inside_of_cells() {
+    let shell = Shell::new();
+    // Rows of a text and of two texts.
+    shell.write("s.npy", &structures(b"ab\0ok\0xy\0a\xff\0\\\0\0z\0\0"));
+    let rows = "s,n\nab,\"[\"\"ok\"\", \"\"xy\"\"]\"\n";
+    let said = shell.run("cat s.npy --format csv");
+    let words = "error: row 1, column `s`: {\"$bin\": \"61ff\"} is no text\n  help: `--escape`";
+    assert_eq!((said.code, said.stderr.starts_with(words)), (Some(1), true), "{}", said.stderr);
+    let escaped = format!("{rows}a\\xff,\"[\"\"\\\\\\\\\"\", \"\"z\"\"]\"\n");
+    shell.run("cat s.npy --format csv --escape").is(&escaped, "", 0);
+    // A table of the same file, and the same rows of a slice, by condition and from stdin.
+    assert_eq!(shell.run("convert s.npy t.csv").code, Some(1));
+    shell.run("convert s.npy t.csv --escape -q").is("", "", 0);
+    assert_eq!(shell.read("t.csv"), escaped.as_bytes());
+    shell.run("cat s.npy@:1 --format csv").is(rows, "", 0);
+    shell.run("head -n 1 s.npy --format csv").is(rows, "", 0);
+    shell.pipe("cat -@:1 --format csv", &shell.read("s.npy")).is(rows, "", 0);
+    shell.run("cat s.npy@:1").is("s   n\nab  [ok, xy]\n", "", 0);
+    let line = "{\"s\": {\"$bin\": \"61ff\"}, \"n\": [\"\\\\\", \"z\"]}\n";
+    shell.run("cat s.npy@1: --format jsonl").is(line, "", 0);
+    // Cells that are arrays, or structures in structures.
+    shell.write("n.npy", &npy_file("|S2", &[2, 2], b"ab\xff\0c\0d\0"));
+    let said = shell.run("convert n.npy n.csv");
+    assert!(said.stderr.contains("row 0, column `values`: {\"$bin\": \"ff\"}"), "{}", said.stderr);
+    shell.run("convert n.npy n.csv --escape -q").is("", "", 0);
+    let csv = "values\n\"[\"\"ab\"\", \"\"\\\\xff\"\"]\"\n\"[\"\"c\"\", \"\"d\"\"]\"\n";
+    assert_eq!(String::from_utf8(shell.read("n.csv")).unwrap(), csv);
+}
+
+/// A `.npy` file of structures of a text of three bytes and two others.
+fn structures(items: &[u8]) -> Vec<u8> {
+    let rows = (items.len() / 9) as u64;
+    let file = npy_file("X", &[rows], items);
+    let (start, rest) = file.split_at(10);
+    let (text, items) = rest.split_at(118);
+    let descr = "[('s', '|S3'), ('n', '|S3', (2,))]";
+    let text = String::from_utf8(text.to_vec()).unwrap().replace("'X'", descr);
+    let text = format!("{:<117}\n", text.trim_end());
+    [start, text.as_bytes(), items].concat()
 }
 
 #[test]
@@ -208,7 +250,7 @@ fn a_name_with_a_slash_makes_tables_inside_of_each_other_only_on_request() {
     for made in ["sides.bcolz", "sides.blsk", "sides --to columns"] {
         let name = made.split(' ').next().unwrap();
         shell.run(&format!("convert sides.csv {made} --nested -q")).is("", "", 0);
-        shell.run(&format!("convert {name} back.csv --to csv --nested -f -q")).is("", "", 0);
+        shell.run(&format!("convert {name} back.csv --to csv -f -q")).is("", "", 0);
         assert_eq!(shell.read("back.csv"), b"id,left/x,left/y\n1,2,3\n", "{made}");
     }
 }

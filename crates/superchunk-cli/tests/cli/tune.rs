@@ -43,3 +43,18 @@ fn arrays_stay_arrays() {
     assert!(shell.run("unpack a.b2nd -o -").stdout == npy(&[100, 100]));
     assert_eq!(shell.run("tune a.npy --apply a.b2nd").code, Some(7));
 }
+
+#[test]
+fn nothing_is_recommended_that_other_programs_misread() {
+    let shell = Shell::new();
+    // Counting numbers become much smaller by delta.
+    let counts: Vec<u8> = (0..60_000u64).flat_map(|n| (n * 7_777_777).to_le_bytes()).collect();
+    shell.write("counts", &counts);
+    let json = shell.run("tune counts -t 8 --objective size --json --apply out.b2frame").json();
+    let filters = json.get("trials").unwrap().to_json();
+    assert!(filters.contains("shuffle") && !filters.contains("\"delta"), "{filters}");
+    let said = shell.run("tune counts -t 8 --objective size");
+    assert!(!said.stderr.contains("delta"), "{}", said.stderr);
+    let info = shell.run("info --json out.b2frame").succeeds().json();
+    assert!(!info.get("filters").unwrap().to_json().contains("\"delta"), "{}", info.to_json());
+}

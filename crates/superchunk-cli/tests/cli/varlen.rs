@@ -335,11 +335,11 @@ fn objects_are_replaced_where_they_are_as_long_as_they_fit() {
     let said = shell.run("info a.blp").succeeds();
     let words = "free       6.00 kB after objects, 240 B of it dead: `repack` drops it";
     assert!(said.text().contains(words), "{}", said.text());
-    // No room is left, but few objects follow.
+    // No room is left, but few objects follow, which keep theirs.
     lines[48] = letters(200, 92);
     shell.write("long", lines[48].as_bytes());
     shell.run("append a.blp long --replace 48 --json").succeeds();
-    assert_eq!(space("a.blp"), [50 * 120 + 240, 240 + 480]);
+    assert_eq!(space("a.blp"), [50 * 120 + 240 + 120, 240 + 480]);
     // What goes beyond the last one is appended.
     lines[49] = line(90);
     lines.push(line(91));
@@ -378,4 +378,46 @@ fn the_limit_of_memory_holds_where_attributes_are_added() {
     assert_eq!(shell.names(), before);
     shell.run(&format!("{pack} --limit-mem 1M")).succeeds();
     shell.run("attr get names.b2frame who").is("\"me\"\n", "", 0);
+}
+
+#[test]
+fn a_new_file_leaves_every_object_the_room_that_it_had() {
+    let shell = Shell::new();
+    let letters = |len: usize, seed: u64| {
+        let mut rng = Rng::new(seed);
+        (0..len).map(|_| char::from(b'!' + rng.bytes(1)[0] % 90)).collect::<String>() + "\n"
+    };
+    let mut lines: Vec<String> = (0..50).map(|seed| letters(100, seed)).collect();
+    shell.write("names.txt", lines.concat().as_bytes());
+    shell.run("pack names.txt --varlen -c lz4 -l 0 --reserve 50 -o a.blp").succeeds();
+    let space = || {
+        let info = shell.run("info --json a.blp").succeeds().json();
+        ["free", "dead"].map(|key| info.get(key).unwrap().as_u64().unwrap())
+    };
+    let place = |number: usize| {
+        let said = shell.run(&format!("inspect a.blp chunk {number}")).succeeds();
+        said.text().lines().nth(1).unwrap().split_whitespace().next().unwrap().to_owned()
+    };
+    let places: Vec<String> = [0, 3, 4, 49].map(&place).to_vec();
+    let mut replace = |number: usize, line: String| {
+        shell.write("other", line.as_bytes());
+        shell.run(&format!("append a.blp other --replace {number}")).succeeds();
+        lines[number] = line;
+        assert!(unpacked(&shell, "a.blp").stdout == lines.concat().as_bytes());
+    };
+    assert_eq!(space(), [50 * 60, 0]);
+    // As long as the old one: more than what is free after it, and no more than both.
+    replace(3, letters(100, 90));
+    assert_eq!((space(), [0, 3, 4, 49].map(&place).to_vec()), ([50 * 60, 0], places.clone()));
+    replace(3, letters(150, 91));
+    assert_eq!((space(), [0, 3, 4, 49].map(&place).to_vec()), ([49 * 60 + 10, 0], places.clone()));
+    // Longer than both: those after it make room, and all have as much as before.
+    replace(4, letters(300, 92));
+    assert_eq!(space(), [49 * 60 + 10, 0]);
+    assert_eq!([0, 3, 4].map(&place)[..], places[..3]);
+    // A shorter one goes where nothing was, without a new file.
+    let len = shell.read("a.blp").len();
+    replace(0, letters(30, 93));
+    assert_eq!((shell.read("a.blp").len(), space()), (len, [49 * 60 + 10 + 70, 120]));
+    shell.run("verify a.blp -q").is("", "", 0);
 }

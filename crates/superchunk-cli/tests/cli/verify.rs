@@ -336,15 +336,58 @@ fn of_several_only_what_is_not_good_is_shown() {
     let said = shell.run("verify -r all");
     assert_eq!(said.code, Some(3), "{}", said.stderr);
     let lines: Vec<&str> = said.text().lines().collect();
-    let sum = "5 looked for: 2 good, 1 unverified, 1 damaged, 1 not looked at";
+    // What -r only found and is not ours is left out.
+    let sum = "4 looked for: 2 good, 1 unverified, 1 damaged, 0 not looked at";
     assert_eq!(lines.last(), Some(&sum), "{}", said.text());
     assert!(!said.text().contains("good.b2frame"), "{}", said.text());
     assert!(lines.iter().any(|line| line.starts_with("all/deep/bad.b2frame: 1 part is damaged")));
-    assert!(lines.iter().any(|line| line.starts_with("all/notes.txt: not looked at")));
+    assert!(!said.text().contains("notes.txt"), "{}", said.text());
     let json = shell.run("verify -r all --json").json();
     assert_eq!(json.get("damaged").unwrap().as_u64(), Some(1));
-    assert_eq!(json.get("files").unwrap().as_slice().unwrap().len(), 5);
+    assert_eq!(json.get("files").unwrap().as_slice().unwrap().len(), 4);
     let said = shell.run("verify all");
     assert_eq!(said.code, Some(4));
     assert!(said.stderr.contains("-r"), "{}", said.stderr);
+}
+
+#[test]
+fn a_folder_among_several_does_not_hide_the_others() {
+    let shell = Shell::with_frame();
+    std::fs::create_dir_all(shell.path("all/empty")).unwrap();
+    let frame = shell.read("data.b2frame");
+    shell.write("all/good.b2frame", &frame);
+    shell.write("all/cut.b2frame", &frame[..frame.len() / 2]);
+    let said = shell.run("verify all/cut.b2frame all/empty all/good.b2frame");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    let lines: Vec<&str> = said.text().lines().collect();
+    assert!(lines.iter().any(|line| line.starts_with("all/cut.b2frame: 1 part is damaged")));
+    let empty = "all/empty: not looked at: the folder `all/empty` is of no known format";
+    assert!(lines.iter().any(|line| line.starts_with(empty)), "{}", said.text());
+    let sum = "3 looked for: 1 good, 0 unverified, 1 damaged, 1 not looked at";
+    assert_eq!(lines.last(), Some(&sum));
+    assert_eq!(shell.run("verify all/empty all/good.b2frame").code, Some(4));
+    // With -r it is looked into.
+    let said = shell.run("verify -r all/empty all/good.b2frame");
+    said.is("1 looked for: 1 good, 0 unverified, 0 damaged, 0 not looked at\n", "", 0);
+}
+
+#[test]
+fn files_of_other_programs_are_left_out_unless_they_are_named_or_called_like_ours() {
+    let shell = Shell::with_frame();
+    std::fs::create_dir(shell.path("all")).unwrap();
+    shell.write("all/good.b2frame", &shell.read("data.b2frame"));
+    shell.write("all/README", b"what is here");
+    shell.write("all/.hidden", b"not looked for");
+    let good = "1 looked for: 1 good, 0 unverified, 0 damaged, 0 not looked at\n";
+    shell.run("verify -r all").is(good, "", 0);
+    let said = shell.run("verify -r all/README all/good.b2frame");
+    assert_eq!(said.code, Some(4));
+    assert!(said.text().starts_with("all/README: not looked at: "), "{}", said.text());
+    // A frame without its first bytes is none by its content.
+    let mut frame = shell.read("data.b2frame");
+    frame[..80].fill(0);
+    shell.write("all/broken.b2frame", &frame);
+    let said = shell.run("verify -r all");
+    assert_eq!(said.code, Some(4));
+    assert!(said.text().starts_with("all/broken.b2frame: not looked at: "), "{}", said.text());
 }

@@ -150,7 +150,7 @@ fn a_mistake_leaves_the_table_as_it_was() {
         let said = shell.run(&format!("append {table} more.csv bad.csv --widen"));
         assert_eq!(said.code, Some(1), "{}", said.stderr);
         assert!(
-            said.stderr.contains("row 1, column `number`: `many` is no value"),
+            said.stderr.contains("row 0 (line 2), column `number`: `many` is no value"),
             "{}",
             said.stderr
         );

@@ -156,7 +156,8 @@ impl Pack {
     /// all objects that follow it, as long as no more than a third of the file becomes dead. The
     /// old places are [dead](Self::dead_len) bytes from then on. Otherwise, and if the offsets of
     /// the objects are more than a sector apart, the commit writes a whole new file, in which
-    /// nothing is dead or left free.
+    /// nothing is dead and objects have the room that they had: an object that fits the bytes of the
+    /// old one and those left free after it begins where the old one did.
     ///
     /// [`PackOptions::reserve`]: super::PackOptions::reserve
     pub fn replace_object(&mut self, number: usize, object: &[u8]) -> Result<()> {

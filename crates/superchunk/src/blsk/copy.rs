@@ -13,17 +13,23 @@ use super::tree::{NAMELESS, Tree, new_storage};
 use crate::error::{MustGet, Result};
 use crate::exec::Work;
 use crate::frame::Durability;
+use crate::options::Codec;
+use crate::options::Filter;
 use crate::store::Dir;
 #[cfg(any(unix, windows))]
 use crate::store::Folder;
 use crate::superfile::Storage;
 
 impl Tree {
-    /// Options that make a tree like this one.
-    fn options(&self) -> Result<Options> {
+    /// Options that make a tree like this one, with another codec or other filters on request.
+    fn options(&self, codec: Option<Codec>, filters: Option<&[Filter]>) -> Result<Options> {
+        let stored = self.storage.compression.without(codec.is_some(), filters.is_some());
+        let mut compress = stored.to_full_options()?;
+        compress.codec = codec.unwrap_or(compress.codec);
+        compress.filters = filters.map_or(compress.filters, <[Filter]>::to_vec);
         let Storage { chunkshape, superchunksize, reserve, order, .. } = &self.storage;
         Ok(Options {
-            compress: self.storage.compression.to_full_options()?,
+            compress,
             chunk_rows: chunkshape.first().copied(),
             chunk_row_shape: chunkshape.get(1..).map(<[usize]>::to_vec),
             superchunk_size: *superchunksize,
@@ -83,7 +89,17 @@ macro_rules! copies {
         impl $kind {
             #[doc = concat!("Options that make ", $what, " like this one.")]
             pub fn options(&self) -> Result<Options> {
-                self.tree.options()
+                self.tree.options(None, None)
+            }
+
+            #[doc = concat!("Options that make ", $what, " like this one, but for codec and filters: what is")]
+            /// stored in the place of those that are given need not be known here.
+            pub fn options_over(
+                &self,
+                codec: Option<Codec>,
+                filters: Option<&[Filter]>,
+            ) -> Result<Options> {
+                self.tree.options(codec, filters)
             }
 
             #[doc = concat!("Makes ", $what, " at `path` with the same rows and attributes, ")]
@@ -120,7 +136,6 @@ copies! { Array: "an array" Table: "a table" }
 mod tests {
     use super::*;
     use crate::dtype::DType;
-    use crate::options::{Codec, Filter};
     use crate::schunk::OpenOptions;
     use crate::store::MemoryFolder;
     use crate::superfile::{Order, Reserve};

@@ -1,7 +1,7 @@
 //! Items for other programs: texts as they are stored, and JSON by one rule.
 
 use super::value::rest_from;
-use super::{DKind, DType};
+use super::{DKind, DType, Field};
 use crate::error::{Error, Result};
 use crate::wire;
 use crate::wire::msgpack::Value;
@@ -37,16 +37,45 @@ impl DType {
     ///
     /// # Errors
     ///
-    /// [`Unsupported`](crate::ErrorKind::Unsupported) for bytes that are no text.
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) where bytes of a text are not UTF-8, also in a
+    /// list or a structure.
     pub fn to_text(&self, bytes: &[u8], shape: &[usize]) -> Result<String> {
         let is_text = matches!(self.kind, DKind::Bytes | DKind::Unicode);
         match shape.is_empty() {
-            true if is_text => self.text(bytes).map_err(|_| {
-                Error::unsupported(format!("{} is no text", self.to_json(bytes, shape)))
-            }),
-            _ if is_text || self.kind == DKind::Struct => Ok(self.to_json(bytes, shape)),
+            true if is_text => self.text(bytes).map_err(|_| self.no_text(bytes)),
+            _ if is_text || self.kind == DKind::Struct => {
+                self.check_texts(bytes, shape)?;
+                Ok(self.to_json(bytes, shape))
+            }
             _ => Ok(nested(bytes, shape, self.item_size, &|item| self.format_item(item))),
         }
+    }
+
+    /// Refuses bytes that are no text where there is to be one.
+    fn check_texts(&self, bytes: &[u8], shape: &[usize]) -> Result<()> {
+        if !self.has_texts() {
+            return Ok(());
+        }
+        let count: usize = shape.iter().product();
+        for item in bytes.chunks(self.item_size.max(1)).take(count) {
+            for field in &self.fields {
+                field.dtype.check_texts(rest_from(item, field.offset), &field.shape)?;
+            }
+            if self.kind != DKind::Struct && self.text(item).is_err() {
+                return Err(self.no_text(item));
+            }
+        }
+        Ok(())
+    }
+
+    fn no_text(&self, item: &[u8]) -> Error {
+        Error::unsupported(format!("{} is no text", self.to_json(item, &[])))
+    }
+
+    /// Whether an item is or holds a text.
+    fn has_texts(&self) -> bool {
+        let holds = |field: &Field| field.dtype.has_texts();
+        matches!(self.kind, DKind::Bytes | DKind::Unicode) || self.fields.iter().any(holds)
     }
 
     /// The text of an item, without the zeros behind it, or its bytes if they are none.

@@ -24,7 +24,7 @@ pub use element::Element;
 pub(crate) use literal::Literal;
 pub(crate) use print::tuple;
 pub use time::{TimeBase, TimeUnit};
-pub(crate) use value::{half, nearest_half};
+pub(crate) use value::{half, nearest_half, printable};
 
 /// The deepest nesting of a structure.
 pub(crate) const MAX_DEPTH: usize = 16;

@@ -257,3 +257,22 @@ fn text_is_exact_or_refused() {
     let error = text("|S2", &[0xff, b'a'], &[]).unwrap_err();
     assert!(error.to_string().contains(r#"{"$bin": "ff61"} is no text"#), "{error}");
 }
+
+#[test]
+fn what_is_no_text_is_refused_inside_of_lists_and_structures_too() {
+    let text = |dtype: &str, bytes: &[u8], shape: &[usize]| {
+        let text = DType::parse(dtype).unwrap().to_text(bytes, shape);
+        text.map_err(|error| error.to_string())
+    };
+    assert_eq!(text("|S2", b"ab\xc3\xa4", &[2]).unwrap(), r#"["ab", "ä"]"#);
+    assert_eq!(text("|S2", b"ab\xff\0", &[2]).unwrap_err(), r#"{"$bin": "ff"} is no text"#);
+    let fields = "[('a', '|u1'), ('b', [('c', '|S2', (2,)), ('v', '|V2')])]";
+    let json = r#"{"a": 255, "b": {"c": ["x", "y"], "v": {"$bin": "ffff"}}}"#;
+    // Bytes that are not meant as text are none, whatever they are.
+    assert_eq!(text(fields, b"\xffx\0y\0\xff\xff", &[]).unwrap(), json);
+    let error = text(fields, b"\x01x\0\xfey\xff\xff", &[]).unwrap_err();
+    assert_eq!(error, r#"{"$bin": "fe79"} is no text"#);
+    // Only as many items as the shape says.
+    assert_eq!(text("|S1", b"a\xff", &[1]).unwrap(), r#"["a"]"#);
+    assert!(text("<U1", &0xd800u32.to_le_bytes(), &[1]).is_err());
+}

@@ -186,7 +186,7 @@ pub(crate) fn half(bits: u16) -> f32 {
 }
 
 /// Text without what would disturb a terminal.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
         .collect()

@@ -72,11 +72,12 @@ pub(crate) fn head(mut bytes: Vec<u8>, kind: Kind) -> Result<Head> {
     Ok(Head { kind, bytes, lacks_magic, header_len, entry_len, tail, contents })
 }
 
-/// Reads index and trailer, which are all of `part`.
+/// Reads index and trailer, which are all of `part`. A frame without chunks has no index.
 pub(crate) fn tail(part: &[u8], limits: &Limits) -> Result<Tail> {
     let index_len = Trailer::find(part)?;
     let (index, trailer) = part.must_split_at(index_len)?;
-    Ok(Tail { index_len, entries: entries(index, limits)?, values: values(trailer) })
+    let entries = if index.is_empty() { Vec::new() } else { entries(index, limits)? };
+    Ok(Tail { index_len, entries, values: values(trailer) })
 }
 
 /// What a fingerprint vouches for.

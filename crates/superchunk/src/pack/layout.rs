@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Plan, Policy};
+use super::replace::{Room, room_of};
 use super::start::{Start, Trust};
 use super::walk::Chunks;
 use super::writer::{State, Writer};
@@ -193,10 +194,13 @@ impl Packed {
         Ok(Some(plan))
     }
 
-    /// Writes everything to a new file.
-    fn rewrite(&mut self, contents: &mut Contents) -> Result<()> {
+    /// Writes everything to a new file, in which objects have the room that they had on request.
+    fn rewrite(&mut self, contents: &mut Contents, keeps_rooms: bool) -> Result<()> {
         let mut writer = self.writer.take().ok_or_else(container::read_only)?;
-        let done = writer.flush().and_then(|()| self.rewrite_with(&mut writer, contents));
+        // Between objects that cannot be read no room is known; what is to be copied is checked then.
+        let rooms = self.rooms(&writer).ok().filter(|_| keeps_rooms).unwrap_or_default();
+        let written = writer.flush();
+        let done = written.and_then(|()| self.rewrite_with(&mut writer, contents, &rooms));
         if done.is_ok() {
             self.store = writer.file.clone();
             self.base = writer.base;
@@ -205,7 +209,12 @@ impl Packed {
         done
     }
 
-    fn rewrite_with(&self, writer: &mut Writer, contents: &mut Contents) -> Result<()> {
+    fn rewrite_with(
+        &self,
+        writer: &mut Writer,
+        contents: &mut Contents,
+        rooms: &[Room],
+    ) -> Result<()> {
         let old = contents.entries.clone();
         let slot_of = |number: usize| -> Result<u64> {
             let slot = old.get(number).and_then(|entry| entry.stored_slot());
@@ -233,7 +242,10 @@ impl Packed {
             let start = out.len();
             out.extend_from_slice(&chunk);
             self.checksum.append(&chunk, out);
-            out.resize(out.len() + policy.free_after(out.len() - start), 0);
+            let len = out.len() - start;
+            let kept = room_of(number, slot_of(number).ok(), rooms);
+            let kept = kept.map_or(0, |room| room.after(len));
+            out.resize(out.len() + policy.free_after(len).max(kept), 0);
             Ok(())
         })?;
         if nothing {
@@ -244,7 +256,7 @@ impl Packed {
         Ok(())
     }
 
-    fn chunk_header(&self, writer: &Writer, slot: u64) -> Result<chunk::Header> {
+    pub(super) fn chunk_header(&self, writer: &Writer, slot: u64) -> Result<chunk::Header> {
         let mut bytes = [0; CHUNK_HEADER];
         writer.file.read_exact_at(self.base.saturating_add(slot), &mut bytes)?;
         chunk::Header::parse(&bytes)
@@ -353,7 +365,7 @@ impl Layout for Packed {
             }
             None => match self.commit_replaced(contents)? {
                 Some(slots) => contents.entries = slots.into_iter().map(Entry::stored).collect(),
-                None => self.rewrite(contents)?,
+                None => self.rewrite(contents, true)?,
             },
         }
         contents.rules.keep_short = contents.entries.len() > 1;
@@ -361,7 +373,7 @@ impl Layout for Packed {
     }
 
     fn compact(&mut self, contents: &mut Contents) -> Result<()> {
-        self.rewrite(contents)
+        self.rewrite(contents, false)
     }
 
     fn discard(&mut self) {

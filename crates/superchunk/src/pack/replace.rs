@@ -14,7 +14,8 @@
 use std::ops::Range;
 
 use super::layout::Packed;
-use super::space::{measure, zeros};
+use super::space::{measure, room_for_offsets, zeros};
+use super::writer::Writer;
 use crate::chunk;
 use crate::container::{Contents, Space};
 use crate::error::{Error, MustGet, Result};
@@ -39,7 +40,57 @@ struct Places {
     after: u64,
 }
 
+/// The bytes that an object of the last commit has for itself.
+pub(super) struct Room {
+    slot: u64,
+    /// Those of the object and its digest.
+    taken: u64,
+    /// Those that are free after it, and former places of it, but no more than it takes: an object that
+    /// has moved again and again does not keep them all.
+    free: u64,
+}
+
+impl Room {
+    /// The bytes that stay free after an object of this length that is put there: the next object
+    /// stays where it is if it fits, and else there is as much room as before.
+    pub(super) fn after(&self, len: usize) -> usize {
+        let all = self.taken.saturating_add(self.free);
+        let left = all.checked_sub(len as u64).unwrap_or(self.free);
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
+}
+
+/// The room of an object: that of its slot, or of the object whose number it has taken.
+pub(super) fn room_of(number: usize, slot: Option<u64>, rooms: &[Room]) -> Option<&Room> {
+    let found = rooms.binary_search_by_key(&slot?, |room| room.slot).ok();
+    rooms.get(found.unwrap_or(number))
+}
+
 impl Packed {
+    /// The rooms of the objects of the last commit, in order.
+    pub(super) fn rooms(&self, writer: &Writer) -> Result<Vec<Room>> {
+        let committed = writer.committed.as_deref().unwrap_or_default();
+        if !writer.plan.header.varlen || writer.is_new {
+            return Ok(Vec::new());
+        }
+        let file = writer.file.as_ref();
+        let at = |slot: u64| self.base.saturating_add(slot);
+        let first = committed.first().map_or(0, |slot| at(*slot));
+        let offsets = writer.plan.table() + committed.len() as u64 * super::offsets::WIDTH;
+        let mut start = offsets + room_for_offsets(file, offsets..first)?;
+        let mut rooms = Vec::with_capacity(committed.len());
+        for (number, slot) in committed.iter().enumerate() {
+            let len = self.chunk_header(writer, *slot)?.compressed_len() + self.checksum.len();
+            let (taken, next) = (len as u64, committed.get(number + 1).unwrap_or(&writer.settled));
+            let end = at(*slot).saturating_add(taken);
+            let unused = zeros(file, end..at(*next))?;
+            let former = at(*slot).saturating_sub(start).min(taken);
+            rooms.push(Room { slot: *slot, taken, free: unused + former });
+            start = end + unused;
+        }
+        Ok(rooms)
+    }
+
     /// Commits contents in which objects were replaced; returns their slots, or `None` if that
     /// takes a new file.
     pub(super) fn commit_replaced(&mut self, contents: &Contents) -> Result<Option<Vec<u64>>> {
@@ -143,12 +194,24 @@ impl Packed {
         for place in places.slots.iter_mut().skip(copied) {
             let len = self.taken_at(*place)?;
             let mut bytes = self.bytes_at(*place, len)?;
+            let kept = self.unused_after(*place, len)?;
             let Some(writer) = &mut self.writer else { break };
-            let free = writer.policy.free_after(bytes.len());
+            let free = writer.policy.free_after(bytes.len()).max(kept);
             bytes.resize(bytes.len().saturating_add(free), 0);
             *place = writer.put(&bytes, 0)?;
         }
         Ok(())
+    }
+
+    /// The bytes that are free after an object of the last commit, of this length; 0 after others.
+    fn unused_after(&self, slot: u64, len: u64) -> Result<usize> {
+        let Some(writer) = &self.writer else { return Ok(0) };
+        let committed = writer.committed.as_deref().unwrap_or_default();
+        let Ok(number) = committed.binary_search(&slot) else { return Ok(0) };
+        let next = committed.get(number + 1).unwrap_or(&writer.settled);
+        let end = self.base.saturating_add(slot.saturating_add(len));
+        let unused = zeros(self.store.as_ref(), end..self.base.saturating_add(*next))?;
+        Ok(usize::try_from(unused).unwrap_or(usize::MAX))
     }
 
     /// The bytes of objects in these slots, the last of which may take bytes up to `end`, and of

@@ -95,6 +95,13 @@ fn by_index(head: &Head, judge: &mut Judge<'_>) -> Result<Option<Built>> {
     if sealed == Sealed::Nothing && !generations::are_distinct(&tail.entries) {
         return Ok(None);
     }
+    // Without chunks a checksum must vouch for that, or index and trailer leave no room for any.
+    let has_room = head.tail.end < judge.input.len();
+    if tail.entries.is_empty()
+        && (head.contents.nbytes > 0 || sealed == Sealed::Nothing && has_room)
+    {
+        return Ok(None);
+    }
     let mut report = Report::new("frame", Order::Index);
     judge.is_shape_sealed = sealed == Sealed::Everything;
     let sealed = sealed > Sealed::Nothing;

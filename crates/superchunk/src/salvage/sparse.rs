@@ -47,12 +47,17 @@ fn find(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChun
     };
     let head = remains::head(index.clone(), Kind::Sparse).ok();
     let (listed, mut values, sealed) = list(&index, head.as_ref(), limits)?;
+    let on_disk: Vec<u64> = numbers(dir)?;
+    // Where no checksum vouches for it, an index without entries is believed if there are no chunks.
+    let is_believed = |entries: &Vec<Entry>| {
+        !entries.is_empty() || sealed > Sealed::Nothing || on_disk.is_empty()
+    };
+    let listed = listed.filter(is_believed);
     let hashes: BTreeMap<u64, u64> =
         remains::file_hashes(&mut values, limits).into_iter().collect();
     let order = if listed.is_some() { Order::Index } else { Order::Storage };
     let mut report = Report::new("sparse frame", order);
     report.sealed = sealed > Sealed::Nothing;
-    let on_disk: Vec<u64> = numbers(dir)?;
     let all = || on_disk.iter().map(|id| Entry::stored(*id)).collect::<Vec<_>>();
     let mut entries = listed.unwrap_or_else(all);
     let shape = head.as_ref().and_then(|head| head.contents.block_shape());
@@ -208,8 +213,12 @@ fn list(
     // only place from where it ends before the trailer.
     let stated = head.map(|head| place(head.header_len));
     let starts = stated.into_iter().chain(0..trailer.start);
+    let is_empty = head.is_some_and(|head| head.contents.nbytes == 0);
     let read = |start: usize| {
         let part = index.get(start..trailer.start)?;
+        if part.is_empty() {
+            return (is_empty && stated == Some(start)).then(|| (start, Vec::new()));
+        }
         let header = Header::parse(part).ok()?;
         let fits =
             header.compressed_len() == part.len() && remains::is_entry_len(header.item_size());

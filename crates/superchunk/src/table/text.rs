@@ -1,7 +1,7 @@
 //! Items as people write them: the way back from [`DType::format_item`].
 
 use super::expr::moment::{self, Moment};
-use crate::dtype::{ByteOrder, DKind, DType, nearest_half};
+use crate::dtype::{ByteOrder, DKind, DType, nearest_half, printable};
 use crate::error::{Error, Result};
 
 /// The bytes of an item that is written as text, as [`DType::format_item`] writes it. An empty text is
@@ -30,7 +30,10 @@ pub fn parse_item(dtype: &DType, text: &str) -> Result<Vec<u8>> {
         if found > room {
             return Error::invalid(format!("the text has {found} {unit}, the column holds {room}"));
         }
-        let shown: String = text.chars().take(40).collect();
+        if found > 0 && text.ends_with('\0') {
+            return Error::invalid("a zero at its end would be lost");
+        }
+        let shown = printable(&text.chars().take(40).collect::<String>());
         Error::invalid(format!("`{shown}` is no value of type {dtype}"))
     })
 }
@@ -184,7 +187,6 @@ mod tests {
             ("<i4", ""),
             ("<f8", "one"),
             ("|b1", "2"),
-            ("|S2", "a\0"),
             ("<M8[D]", "2024-02-30"),
             ("<M8[D]", "2024-02-29T01:00:00"),
             ("|V3", "abc"),
@@ -195,6 +197,8 @@ mod tests {
             let error = parse_item(&DType::parse(dtype).unwrap(), text).unwrap_err();
             assert!(error.to_string().contains("no value of type"), "{dtype} {text}: {error}");
         }
+        let error = parse_item(&DType::parse("|S2").unwrap(), "a\0").unwrap_err();
+        assert!(error.to_string().contains("a zero at its end would be lost"), "{error}");
         for (dtype, words) in [
             ("|S2", "the text has 4 bytes, the column holds 2"),
             ("<U1", "the text has 3 characters, the column holds 1"),

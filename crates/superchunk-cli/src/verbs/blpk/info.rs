@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use superchunk::bloscpack::{Checksum, Header, MetadataHeader, Pack};
+use superchunk::detect::{self, Format};
 use superchunk::store::{FileReader, ReadAt};
 
 use super::words::double_pretty;
@@ -19,6 +20,15 @@ const CODECS: [&str; 5] = ["blosclz", "lz4", "snappy", "zlib", "zstd"];
 pub(super) fn show(path: &Path, context: &Context) -> Outcome {
     if !path.exists() {
         return Err(refuse(format!("file '{}' does not exist!", path.display())));
+    }
+    if let Ok(found) = detect::path(path)
+        && !matches!(found.format, Format::Bloscpack | Format::Raw)
+    {
+        return Err(refuse(format!(
+            "'{}' is {}\nThis might not be a bloscpack compressed file.",
+            path.display(),
+            found.format.description()
+        )));
     }
     let pack = Pack::open_with(path, &context.open_options()).map_err(|error| {
         refuse(format!("{error}\nThis might not be a bloscpack compressed file."))

@@ -78,6 +78,7 @@ pub(crate) fn run(args: &TuneArgs, context: &Context) -> Outcome {
 }
 
 fn tune_file(args: &TuneArgs, found: Found, context: &Context) -> Outcome {
+    found.location.check_unsliced("tune")?;
     let input = Input::of(found, context)?;
     check_name(args, &input)?;
     let samples = samples(&input, args.sample, PIECE)?;

@@ -16,7 +16,7 @@ const TABLES: u64 = 40;
 /// How many are worked on at a time.
 const THREADS: usize = 4;
 /// The formats, each as an output of `convert`.
-const FORMATS: [&str; 3] = ["made.bcolz", "made.blsk", "made.columns --to columns"];
+const FORMATS: [&str; 4] = ["made.bcolz", "made.blsk", "made.columns --to columns", "made.npy"];
 
 #[test]
 fn random_tables_come_back_from_every_format_with_every_value() {

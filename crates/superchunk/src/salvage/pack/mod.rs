@@ -74,15 +74,21 @@ fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Repo
     let start = Beginning::read(store, &mut judge.input, limits, &mut report);
     let stated = start.header.as_ref().map(|header| header.checksum);
     let search = search(stated, &mut judge)?;
+    let states_none =
+        start.header.as_ref().is_some_and(|header| header.varlen && header.chunk_count == Some(0));
     let words = "no digest is right anywhere: chunks count that decode";
     match stated {
         Some(Checksum::None) => {}
-        _ if search.checksum.is_some() => {}
+        _ if states_none || search.checksum.is_some() => {}
         Some(_) => report.lose(Source::Nowhere, words.to_owned()),
         None => report.notes.push(words.to_owned()),
     }
     let places = arrange(&mut judge.input, &start, &search, limits, &mut report)?;
-    if !places.iter().any(|place| matches!(place, Place::Chunk(_))) {
+    // A file of no objects that says so is whole.
+    let is_empty = states_none && places.is_empty() && report.holes.is_empty();
+    if is_empty {
+        report.order = Order::Index;
+    } else if !places.iter().any(|place| matches!(place, Place::Chunk(_))) {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let sizes = Sizes::of(&start, &search, &mut report);
@@ -95,7 +101,7 @@ fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Repo
     }
     let lens: Vec<usize> = contents.iter().map(|(len, _)| *len).collect();
     let metadata = label(fit(start.metadata, &sizes, &lens, &mut report), &report)?;
-    let header = sizes.header(search.checksum, &lens);
+    let header = sizes.header(search.checksum.or(stated), &lens);
     let stored = contents.iter().map(|(len, range)| match range {
         Some(range) => usize::try_from(range.end - range.start).unwrap_or(usize::MAX),
         None => filler.get(*len).len(),

@@ -92,7 +92,7 @@ impl Compression {
 
     /// The options that the words stand for. What [`Compression::truncation`] does is not among them.
     pub(crate) fn to_options(&self, item_size: usize) -> Result<CompressOptions> {
-        let unsupported = |field, words: String| Error::unsupported(words).at("blsk", field, 0);
+        let unsupported = |field, words: String| Error::unsupported(words).of_field("blsk", field);
         let codec = match self.library.as_str() {
             "blosclz" => Codec::BloscLz,
             "lz4" => Codec::Lz4,
@@ -128,6 +128,18 @@ impl Compression {
             .with_filters(shuffle))
     }
 
+    /// The words without those that are going to be replaced, which need not be known.
+    pub(crate) fn without(&self, codec: bool, filters: bool) -> Self {
+        let mut rest = self.clone();
+        if codec {
+            "lz4".clone_into(&mut rest.library);
+        }
+        if filters {
+            rest.filters.clear();
+        }
+        rest
+    }
+
     /// All of the words as options, so that [`Compression::from_options`] gives the same words.
     pub(crate) fn to_full_options(&self) -> Result<CompressOptions> {
         let options = self.to_options(1)?;
@@ -146,7 +158,7 @@ impl Compression {
     fn need_kept_bits(&self) -> Result<u8> {
         self.kept_bits.ok_or_else(|| {
             let words = "`truncate` without `truncate: BITS`, the bits that it keeps";
-            Error::unsupported(words).at("blsk", "filters", 0)
+            Error::unsupported(words).of_field("blsk", "filters")
         })
     }
 
@@ -156,7 +168,7 @@ impl Compression {
         if self.filters.iter().all(|name| name != TRUNCATE) {
             return Ok(None);
         }
-        let unsupported = |words: String| Error::unsupported(words).at("blsk", "filters", 0);
+        let unsupported = |words: String| Error::unsupported(words).of_field("blsk", "filters");
         let kept = u32::from(self.need_kept_bits()?);
         let parts = match dtype.kind() {
             DKind::Float => 1,

@@ -78,6 +78,16 @@ impl Json {
         parse(text, &Dialect::PYTHON)
     }
 
+    /// Parses a JSON text like [`parse`](Self::parse), but refuses what that would change silently.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse`](Self::parse), and `InvalidArgument` when an object has a key twice or a text
+    /// has half of a surrogate pair.
+    pub fn parse_exact(text: &str) -> Result<Self> {
+        parse(text, &Dialect::EXACT)
+    }
+
     /// The value on one line, equal to what Python's `json.dumps` gives: printable
     /// ASCII, all else in escapes.
     #[must_use]

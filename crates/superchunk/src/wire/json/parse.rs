@@ -19,9 +19,10 @@ pub(crate) trait Build: From<bool> + From<String> + From<Vec<Self>> {
 
 /// What is JSON, where that is disputed.
 pub(crate) struct Dialect {
-    /// RFC 8259 and nothing else: no `NaN` or `Infinity`, no key twice, no half of a surrogate pair.
-    /// Otherwise what Python takes, too.
+    /// RFC 8259 and nothing else: no `NaN` or `Infinity`. Otherwise what Python takes, too.
     pub(crate) is_strict: bool,
+    /// Nothing of the text is lost: a key twice and half of a surrogate pair are errors.
+    pub(crate) is_exact: bool,
     /// How many arrays and objects may stand inside each other.
     pub(crate) max_depth: usize,
     /// What errors call the text.
@@ -30,7 +31,10 @@ pub(crate) struct Dialect {
 
 impl Dialect {
     /// What Python's `json.loads` takes.
-    pub(super) const PYTHON: Self = Self { is_strict: false, max_depth: 128, field: "text" };
+    pub(super) const PYTHON: Self =
+        Self { is_strict: false, is_exact: false, max_depth: 128, field: "text" };
+    /// The same, unless it would lose something.
+    pub(super) const EXACT: Self = Self { is_exact: true, ..Self::PYTHON };
 }
 
 /// The value of a text, which must hold nothing else.
@@ -105,7 +109,7 @@ impl<'a> Parser<'a> {
             let name = self.string()?;
             let place = match places.entry(name.clone()) {
                 Entry::Vacant(free) => *free.insert(entries.len()),
-                Entry::Occupied(_) if self.dialect.is_strict => {
+                Entry::Occupied(_) if self.dialect.is_exact => {
                     return Err(self.error("the object has this key already"));
                 }
                 Entry::Occupied(taken) => *taken.get(),
@@ -188,7 +192,7 @@ impl<'a> Parser<'a> {
         let mut characters = char::decode_utf16(units);
         match (characters.next(), characters.next()) {
             (Some(Ok(character)), None) => Ok(character),
-            _ if self.dialect.is_strict => {
+            _ if self.dialect.is_exact => {
                 Err(self.error("half of a surrogate pair is no character"))
             }
             _ => {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::error::ErrorKind;
 
-const STRICT: Dialect = Dialect { is_strict: true, max_depth: 128, field: "text" };
+const STRICT: Dialect = Dialect { is_strict: true, is_exact: true, max_depth: 128, field: "text" };
 
 fn strict(text: &str) -> Result<Json> {
     parse(text, &STRICT)
@@ -44,8 +44,10 @@ fn of_equal_keys_the_last_value_counts_unless_it_is_refused() {
     let text = r#"{"a": 1, "b": 2, "\u0061": 3}"#;
     let expected = r#"{"a": 3, "b": 2}"#;
     assert_eq!(Json::parse(text).unwrap().to_text(Style::Spaced), expected);
-    let error = strict(text).unwrap_err();
-    assert_eq!(error.to_string(), "json text: the object has this key already, at byte 25");
+    for error in [strict(text).unwrap_err(), Json::parse_exact(text).unwrap_err()] {
+        assert_eq!(error.to_string(), "json text: the object has this key already, at byte 25");
+    }
+    assert_eq!(Json::parse_exact("NaN").unwrap(), Json::Number("NaN".to_owned()));
 }
 
 #[test]
@@ -59,7 +61,7 @@ fn half_of_a_surrogate_pair_is_replaced_unless_it_is_refused() {
     ];
     for (text, expected) in halves {
         assert_eq!(Json::parse(text).unwrap().as_str(), Some(expected), "{text}");
-        assert!(strict(text).is_err(), "{text}");
+        assert!(strict(text).is_err() && Json::parse_exact(text).is_err(), "{text}");
     }
     let whole = r#""\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00""#;
     assert_eq!(strict(whole).unwrap().as_str(), Some("\"\\/\u{8}\u{c}\n\r\té😀"));

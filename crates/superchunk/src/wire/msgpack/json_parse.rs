@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::wire::json::{self, Build, Dialect};
 
 /// A map that is written as a list of pairs takes three JSON arrays and objects.
-const STRICT: Dialect = Dialect { is_strict: true, max_depth: 3 * MAX_DEPTH + 3, field: "value" };
+const STRICT: Dialect =
+    Dialect { is_strict: true, is_exact: true, max_depth: 3 * MAX_DEPTH + 3, field: "value" };
 
 /// The value a JSON text stands for.
 pub(super) fn parse(text: &str) -> Result<Value> {
