@@ -79,7 +79,9 @@ impl ColumnFolder {
             let words = "the name of a column is twice there, or leads out of the folder";
             return Err(Error::invalid(words));
         }
-        let this = Self::over(Folder::create(path)?, names);
+        let mut this = Self::over(Folder::create(path)?, names);
+        // It needs a list, even without attributes.
+        this.has_changed = true;
         for group in this.groups() {
             Folder::create(group)?;
         }
@@ -153,7 +155,7 @@ impl ColumnFolder {
     }
 
     /// Writes the list, in one step, and returns when it survives a power cut.
-    pub fn commit(&self) -> Result<()> {
+    pub fn commit(&mut self) -> Result<()> {
         let names = self.names.iter().map(|name| Json::from(name.as_str())).collect();
         let columns = ("columns".to_owned(), Json::Array(names));
         let list = Json::Object(vec![columns, ("attributes".to_owned(), self.attrs.clone())]);
@@ -164,11 +166,13 @@ impl ColumnFolder {
             file.sync_all()
         });
         written.map_err(failed("cannot write it", &path))?;
-        new.finish().map(drop)
+        new.finish()?;
+        self.has_changed = false;
+        Ok(())
     }
 
     /// Commits attributes that were changed, and closes.
-    pub fn close(self) -> Result<()> {
+    pub fn close(mut self) -> Result<()> {
         if self.has_changed { self.commit() } else { Ok(()) }
     }
 

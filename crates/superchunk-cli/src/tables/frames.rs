@@ -137,7 +137,7 @@ impl Frames {
     /// Commits the arrays, then the list that makes a table of them.
     pub(super) fn close(self) -> superchunk::Result<()> {
         self.arrays.into_iter().try_for_each(NdArray::close)?;
-        self.folder.map_or(Ok(()), |folder| folder.commit())
+        self.folder.map_or(Ok(()), |mut folder| folder.commit())
     }
 }
 

@@ -48,7 +48,7 @@ impl Rows {
                 array.copy_to(path, &options, done)?;
             }
             Kept::Files(files) => {
-                let folder = files.new_folder(path)?;
+                let mut folder = files.new_folder(path)?;
                 for (column, array) in files.frames() {
                     let mut options = array.options();
                     options.frame = encoding(&column.name).over(options.frame, context)?;

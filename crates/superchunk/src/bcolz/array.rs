@@ -72,7 +72,7 @@ impl Array {
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         again_if_changed(|| {
-            let dir = folder(path, options, false, Format::BcolzArray)?;
+            let dir = folder(path, options, &Access::Read, Format::BcolzArray)?;
             Self::opened(dir, told(path), options, Access::Read)
         })
     }
@@ -87,7 +87,7 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = folder(path, options, true, Format::BcolzArray)?;
+        let dir = folder(path, options, &Access::Write, Format::BcolzArray)?;
         Self::opened(dir, told(path), options, Access::Write)
     }
 
@@ -101,8 +101,9 @@ impl Array {
         options: &OpenOptions,
     ) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
-        Self::opened(Arc::new(dir), told(path), options, Access::Rows(rows))
+        let access = Access::Rows(rows);
+        let dir = folder(path, options, &access, Format::BcolzArray)?;
+        Self::opened(dir, told(path), options, access)
     }
 
     /// A new array without rows at `path`, where nothing may be yet.
@@ -301,6 +302,11 @@ impl Array {
             Body::Rows(rows) => rows.commit(),
             Body::Objects(..) => Ok(()),
         }
+    }
+
+    /// Whether anything waits for a commit.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.attrs.has_changed() || self.chunks().is_some_and(SuperChunk::is_dirty)
     }
 
     /// Makes prepared attributes visible.

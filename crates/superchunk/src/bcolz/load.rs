@@ -105,17 +105,19 @@ impl Parts {
     }
 }
 
-/// Opens the folder at `path`, for one writer if `claim` says so.
+/// Opens the folder at `path`, and keeps out whoever would disturb.
 #[cfg(any(unix, windows))]
 pub(super) fn folder(
     path: &Path,
     options: &OpenOptions,
-    claim: bool,
+    access: &Access,
     format: Format,
 ) -> Result<Arc<dyn Dir>> {
-    let folder = match claim {
-        true => Folder::claim(path, options.wait.unwrap_or_default()),
-        false => Folder::open(path),
+    let wait = options.wait.unwrap_or_default();
+    let folder = match access {
+        Access::Read => Folder::open(path),
+        Access::Write => Folder::claim(path, wait),
+        Access::Rows(_) => Folder::claim_shared(path, wait),
     };
     match folder {
         Ok(folder) => Ok(Arc::new(folder)),

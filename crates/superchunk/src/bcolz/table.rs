@@ -66,7 +66,7 @@ impl Table {
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         again_if_changed(|| {
-            let dir = folder(path, options, false, Format::BcolzTable)?;
+            let dir = folder(path, options, &Access::Read, Format::BcolzTable)?;
             Self::opened(dir, told(path), options, &Access::Read)
         })
     }
@@ -81,7 +81,7 @@ impl Table {
     #[cfg(any(unix, windows))]
     pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let dir = folder(path, options, true, Format::BcolzTable)?;
+        let dir = folder(path, options, &Access::Write, Format::BcolzTable)?;
         Self::edited(dir, told(path), options)
     }
 
@@ -95,8 +95,9 @@ impl Table {
         options: &OpenOptions,
     ) -> Result<Self> {
         let path = path.as_ref();
-        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
-        Self::opened(Arc::new(dir), told(path), options, &Access::Rows(rows))
+        let access = Access::Rows(rows);
+        let dir = folder(path, options, &access, Format::BcolzTable)?;
+        Self::opened(dir, told(path), options, &access)
     }
 
     /// A new table without rows at `path`, where nothing may be yet.

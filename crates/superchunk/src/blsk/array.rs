@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::attributes::{Attribute, Attributes};
+use super::attributes::Attribute;
 use super::options::Options;
 use super::tree::{Mode, NAMELESS, Tree};
 use crate::dtype::{ByteOrder, DType, Element};
@@ -45,7 +45,7 @@ use crate::superfile::{Leaf, Updates};
 pub struct Array {
     pub(super) tree: Tree,
     dtype: DType,
-    pub(super) attributes: Attributes,
+    row_size: usize,
 }
 
 impl Array {
@@ -138,8 +138,8 @@ impl Array {
             return Err(has_names(&tree));
         }
         let dtype = dtype.clone();
-        let attributes = Attributes::read(&tree.root)?;
-        Ok(Self { tree, dtype, attributes })
+        let row_size = tree.row_len(0)?;
+        Ok(Self { tree, dtype, row_size })
     }
 
     /// The type of an item.
@@ -181,7 +181,7 @@ impl Array {
     /// The bytes of a row.
     #[must_use]
     pub fn row_size(&self) -> usize {
-        self.tree.row_len(0)
+        self.row_size
     }
 
     /// Reads rows into `dst`, in C order; it has exactly their length.
@@ -233,23 +233,23 @@ impl Array {
 
     /// The names and values that users keep with the array.
     pub fn attrs(&self) -> impl Iterator<Item = (&str, Attribute)> {
-        self.attributes.iter()
+        self.tree.attributes.iter()
     }
 
     /// The attribute of this name.
     #[must_use]
     pub fn attr(&self, name: &str) -> Option<Attribute> {
-        self.attributes.get(name)
+        self.tree.attributes.get(name)
     }
 
-    /// Sets an attribute. It is stored at once.
+    /// Sets an attribute.
     pub fn set_attr(&mut self, name: &str, value: impl Into<Attribute>) -> Result<()> {
-        self.attributes.set(&self.tree.root, name, &value.into())
+        self.tree.set_attribute(name, &value.into())
     }
 
     /// Removes an attribute; returns whether there was one.
     pub fn remove_attr(&mut self, name: &str) -> Result<bool> {
-        self.attributes.remove(&self.tree.root, name)
+        self.tree.remove_attribute(name)
     }
 
     /// Makes all changes durable, in one step: after a crash at any moment there is either the old
@@ -323,7 +323,7 @@ pub(super) fn read_typed<T: Element>(
 ) -> Result<Vec<T>> {
     let turned = check_type::<T>(dtype)?;
     let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
-    let len = count.saturating_mul(tree.row_len(column));
+    let len = count.saturating_mul(tree.row_len(column)?);
     // The rows must be there before memory is taken for them.
     tree.check_rows(&rows)?;
     tree.root.access.limits.check_decoded(len)?;

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::array::Array;
-use super::attributes::Attributes;
 use super::options::Options;
 use super::table::Table;
 use super::tree::{NAMELESS, Tree, new_storage};
@@ -35,7 +34,6 @@ impl Tree {
     fn copy_to(
         &self,
         (dir, name): (Arc<dyn Dir>, String),
-        attributes: &Attributes,
         options: &Options,
         done: &mut dyn FnMut(usize),
     ) -> Result<()> {
@@ -57,7 +55,7 @@ impl Tree {
             let rows = self.check_rows(&(first..stop))?;
             let mut parts = Vec::with_capacity(columns.len());
             for column in 0..columns.len() {
-                let len = rows.saturating_mul(self.row_len(column));
+                let len = rows.saturating_mul(self.row_len(column)?);
                 self.root.access.limits.check_decoded(len)?;
                 let mut bytes = vec![0; len];
                 self.read_rows(column, first..stop, &mut bytes)?;
@@ -67,7 +65,7 @@ impl Tree {
             done(parts.iter().map(Vec::len).sum());
             first = stop;
         }
-        attributes.copy_to(&copy.root)?;
+        copy.attributes = self.attributes.copied();
         copy.commit()
     }
 }
@@ -92,7 +90,7 @@ macro_rules! copies {
             ) -> Result<()> {
                 let path = path.as_ref();
                 let place = (Arc::new(Folder::create(path)?) as Arc<dyn Dir>, path.display().to_string());
-                self.tree.copy_to(place, &self.attributes, options, &mut done)
+                self.tree.copy_to(place, options, &mut done)
             }
 
             /// The same in any folder, which must be empty.
@@ -103,7 +101,7 @@ macro_rules! copies {
                 mut done: impl FnMut(usize),
             ) -> Result<()> {
                 let place = (dir, NAMELESS.to_owned());
-                self.tree.copy_to(place, &self.attributes, options, &mut done)
+                self.tree.copy_to(place, options, &mut done)
             }
         }
     )*};

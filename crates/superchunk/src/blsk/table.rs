@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::array::{read_typed, stored_bytes};
-use super::attributes::{Attribute, Attributes};
+use super::attributes::Attribute;
 use super::options::Options;
 use super::tree::{Mode, NAMELESS, Tree};
 use crate::dtype::{DType, Element};
@@ -46,7 +46,6 @@ use crate::superfile::{Leaf, Updates, check_column_name};
 /// discards what was not committed.
 pub struct Table {
     pub(super) tree: Tree,
-    pub(super) attributes: Attributes,
     names: Vec<String>,
 }
 
@@ -129,8 +128,7 @@ impl Table {
             return Err(Error::invalid(words).within(tree.root.name.clone()));
         }
         let names = tree.storage.columns.iter().map(|leaf| leaf.path.join("/")).collect();
-        let attributes = Attributes::read(&tree.root)?;
-        Ok(Self { tree, attributes, names })
+        Ok(Self { tree, names })
     }
 
     /// The names of the columns, in order; those of a group are paths.
@@ -177,7 +175,7 @@ impl Table {
 
     /// The bytes of a row of a column.
     pub fn row_size(&self, column: &str) -> Result<usize> {
-        Ok(self.tree.row_len(self.find(column)?))
+        self.tree.row_len(self.find(column)?)
     }
 
     /// Reads rows of a column into `dst`, in C order; it has exactly their length.
@@ -233,23 +231,23 @@ impl Table {
 
     /// The names and values that users keep with the table.
     pub fn attrs(&self) -> impl Iterator<Item = (&str, Attribute)> {
-        self.attributes.iter()
+        self.tree.attributes.iter()
     }
 
     /// The attribute of this name.
     #[must_use]
     pub fn attr(&self, name: &str) -> Option<Attribute> {
-        self.attributes.get(name)
+        self.tree.attributes.get(name)
     }
 
-    /// Sets an attribute. It is stored at once.
+    /// Sets an attribute.
     pub fn set_attr(&mut self, name: &str, value: impl Into<Attribute>) -> Result<()> {
-        self.attributes.set(&self.tree.root, name, &value.into())
+        self.tree.set_attribute(name, &value.into())
     }
 
     /// Removes an attribute; returns whether there was one.
     pub fn remove_attr(&mut self, name: &str) -> Result<bool> {
-        self.attributes.remove(&self.tree.root, name)
+        self.tree.remove_attribute(name)
     }
 
     /// Makes all changes of all columns durable, in one step: after a crash at any moment there is

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::attributes::{Attribute, Attributes};
 use super::grid::Grid;
 use super::options::Options;
 use crate::container::{ChunkSize, Contents, Params, Rules};
@@ -29,6 +30,7 @@ const CHUNK: usize = 512 << 10;
 pub(super) struct Tree {
     pub(super) root: Arc<Root>,
     pub(super) storage: Storage,
+    pub(super) attributes: Attributes,
     pub(super) columns: Vec<Body>,
     updates: Vec<Arc<Mutex<Updates>>>,
     /// What is done to new items of each column. Empty in a tree that is only read.
@@ -156,7 +158,18 @@ impl Tree {
         }
         let rows = storage.shape.first().copied();
         let committed = rows.filter(|_| !root.access.recover);
-        Ok(Self { root, storage, columns, updates, truncations, dirty: false, committed })
+        // A reader must not see the rows of one commit and the attributes of the next.
+        let attributes = root.checked(Attributes::read(&root))?;
+        Ok(Self {
+            root,
+            storage,
+            attributes,
+            columns,
+            updates,
+            truncations,
+            dirty: false,
+            committed,
+        })
     }
 
     /// The number of rows.
@@ -165,21 +178,20 @@ impl Tree {
     }
 
     /// The bytes of a row of a column.
-    pub(super) fn row_len(&self, column: usize) -> usize {
-        self.storage.columns.get(column).map_or(0, |leaf| self.storage.row_len(leaf))
+    pub(super) fn row_len(&self, column: usize) -> Result<usize> {
+        Ok(self.storage.row_len(self.storage.columns.must_get(column)?))
     }
 
     /// Reads rows of a column into `dst`, which is exactly as long.
     pub(super) fn read_rows(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        let count = self.check_rows(&rows)?;
-        if count.checked_mul(self.row_len(column)) != Some(dst.len()) {
+        let (count, len) = (self.check_rows(&rows)?, self.row_len(column)?);
+        if count.checked_mul(len) != Some(dst.len()) {
             return Err(Error::invalid(format!(
-                "{count} rows of {} bytes, the buffer has {}",
-                self.row_len(column),
+                "{count} rows of {len} bytes, the buffer has {}",
                 dst.len()
             )));
         }
-        match self.column(column)? {
+        match self.columns.must_get(column)? {
             Body::Rows(chunks) => chunks.read_items(rows, dst),
             Body::Grid(grid) => grid.read_rows(rows, dst),
         }
@@ -187,8 +199,8 @@ impl Tree {
 
     /// Reads single rows of a column, in the order of `rows`, into the start of `dst`.
     pub(super) fn gather(&self, column: usize, rows: &[u64], dst: &mut [u8]) -> Result<()> {
-        let len = self.row_len(column).max(1);
-        match self.column(column)? {
+        let len = self.row_len(column)?.max(1);
+        match self.columns.must_get(column)? {
             Body::Rows(chunks) => chunks.gather(rows, dst),
             Body::Grid(_) => {
                 if dst.len() / len < rows.len() {
@@ -235,18 +247,16 @@ impl Tree {
 
     /// Overwrites rows of one column.
     pub(super) fn write_rows(&mut self, column: usize, start: u64, bytes: &[u8]) -> Result<()> {
-        let len = self.row_len(column).max(1);
+        let len = self.row_len(column)?.max(1);
         if !bytes.len().is_multiple_of(len) {
             return Err(Error::invalid(format!("{} bytes are no rows of {len}", bytes.len())));
         }
         let rows = self.rows();
         self.check_rows(&(start..start.saturating_add((bytes.len() / len) as u64)))?;
-        self.column(column)?;
         let bytes = self.truncated(column, bytes);
-        self.change(|columns| match columns.get_mut(column) {
-            Some(Body::Rows(chunks)) => chunks.write_items(start, &bytes),
-            Some(Body::Grid(grid)) => grid.write_rows(start, &bytes, rows),
-            None => Ok(()),
+        self.change(|columns| match columns.must_get_mut(column)? {
+            Body::Rows(chunks) => chunks.write_items(start, &bytes),
+            Body::Grid(grid) => grid.write_rows(start, &bytes, rows),
         })
     }
 
@@ -255,9 +265,9 @@ impl Tree {
         while rows > self.rows() {
             let band = self.storage.chunkshape.first().map_or(1, |side| (*side).max(1));
             let missing = usize::try_from(rows - self.rows()).unwrap_or(usize::MAX).min(band);
-            let zeros: Vec<Vec<u8>> = (0..self.columns.len())
-                .map(|column| vec![0; missing * self.row_len(column)])
-                .collect();
+            let zeros =
+                (0..self.columns.len()).map(|column| Ok(vec![0; missing * self.row_len(column)?]));
+            let zeros = zeros.collect::<Result<Vec<_>>>()?;
             self.append(&zeros.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         }
         if rows < self.rows() { self.truncate(rows) } else { Ok(()) }
@@ -282,9 +292,21 @@ impl Tree {
         Ok(())
     }
 
+    pub(super) fn set_attribute(&mut self, name: &str, value: &Attribute) -> Result<()> {
+        self.root.check_writable()?;
+        self.attributes.set(name, value)
+    }
+
+    /// Removes an attribute; returns whether there was one.
+    pub(super) fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+        self.root.check_writable()?;
+        Ok(self.attributes.remove(name))
+    }
+
     /// Makes all changes durable in one step.
     pub(super) fn commit(&mut self) -> Result<()> {
-        if !self.dirty {
+        let attributes = self.attributes.changed_text();
+        if !self.dirty && attributes.is_none() {
             return Ok(());
         }
         let told = |error: Error| error.within(self.root.name.clone());
@@ -295,9 +317,15 @@ impl Tree {
             }
         }
         let rows = Some(self.rows());
-        let storage = (rows != self.committed).then_some(&self.storage);
-        self.root.finish(storage, self.rows()).map_err(told)?;
+        if rows != self.committed {
+            self.root.stage_meta("storage", self.storage.to_text());
+        }
+        if let Some(text) = attributes {
+            self.root.stage_meta("attributes", text);
+        }
+        self.root.finish(self.rows()).map_err(told)?;
         (self.committed, self.dirty) = (rows, false);
+        self.attributes.settle();
         Ok(())
     }
 
@@ -321,13 +349,6 @@ impl Tree {
             all.added += one.added;
         }
         all
-    }
-
-    fn column(&self, column: usize) -> Result<&Body> {
-        self.columns.get(column).ok_or_else(|| {
-            let words = format!("there is no column {column}: there are {}", self.columns.len());
-            Error::invalid(words)
-        })
     }
 
     /// Does a change. One that fails leaves a column as it was, but may have changed others before:
@@ -362,7 +383,7 @@ impl Tree {
         }
         let mut rows = None;
         for (column, bytes) in parts.iter().enumerate() {
-            let len = self.row_len(column).max(1);
+            let len = self.row_len(column)?.max(1);
             let count = bytes.len() / len;
             if !bytes.len().is_multiple_of(len) || rows.is_some_and(|rows| rows != count) {
                 return Err(Error::invalid(format!(

@@ -192,6 +192,11 @@ impl SuperChunk {
         self.layout.stored_len()
     }
 
+    /// Whether anything waits for a commit.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
     /// Whether it was made or opened for writing.
     pub(crate) fn is_writable(&self) -> bool {
         self.writable

@@ -144,14 +144,23 @@ impl SuperChunk {
         name: Option<&str>,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let Some(name) = name else { return options.edit_sparse(dir, Path::new("")) };
-        let home = Home { dir, name: name.to_owned() };
-        let file = home.claim(options.wait.unwrap_or_default())?;
-        if options.offset > 0 {
-            let file = Arc::new(Window::new(file, options.offset, None));
-            return options.edit_contiguous(file, None, Path::new(""));
-        }
-        options.edit_contiguous(file, Some(home), Path::new(""))
+        let Some(name) = name else {
+            let opened = options.edit_sparse(dir.clone(), Path::new(""));
+            return opened.map_err(|error| explained(error, &FRAMES, || detect::dir(dir.as_ref())));
+        };
+        let home = Home { dir: dir.clone(), name: name.to_owned() };
+        let opened = home.claim(options.wait.unwrap_or_default()).and_then(|file| {
+            if options.offset > 0 {
+                let file = Arc::new(Window::new(file, options.offset, None));
+                return options.edit_contiguous(file, None, Path::new(""));
+            }
+            options.edit_contiguous(file, Some(home), Path::new(""))
+        });
+        let look = || match dir.open_folder(name) {
+            Ok(folder) => detect::dir(folder.as_ref()),
+            Err(_) => detect::store(options.window(dir.open(name)?).as_ref()),
+        };
+        opened.map_err(|error| explained(error, &FRAMES, look))
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) const SUBJECTS: [Subject; 7] = [
     },
     Subject {
         name: "blsk trees",
-        steps: 6,
+        steps: 7,
         create: create_tree,
         change: change_tree,
         read: read_tree,
@@ -282,7 +282,12 @@ fn change_tree(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
             2 => table.trim(rows / 3)?,
             3 => table.resize(rows + 40)?,
             4 => table.set_attr("note", "some words")?,
-            _ => drop(table.remove_attr("unit")?),
+            5 => drop(table.remove_attr("unit")?),
+            // Both or none.
+            _ => {
+                table.set_attr("rows", rows + 30)?;
+                table.append(&[("a", &some(4 * 30, 6)), ("g/b", &some(8 * 30, 7))])?;
+            }
         }
         table.commit()
     })

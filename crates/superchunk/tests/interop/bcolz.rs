@@ -295,12 +295,14 @@ fn change_here(path: &Path, model: &mut Model, rng: &mut Rng) -> String {
         6 if model.columns.len() < 6 => {
             let (name, new) = (format!("x{}", rng.below(1000)), rows("<i2", model.len(), rng));
             let options = ArrayOptions::of::<i16>().with_chunk_len(13);
+            table.commit().unwrap();
             table.add_column(&name, &options, &new).unwrap();
             model.columns.push((name, 2, new));
             "add a column".to_owned()
         }
         7 if model.columns.len() > 3 => {
             let (name, ..) = model.columns.pop().unwrap();
+            table.commit().unwrap();
             match rng.below(2) {
                 0 => table.remove_column(&name).unwrap(),
                 _ => {

@@ -169,6 +169,7 @@ fn tables_hold_tables() {
     table.set_column_attr("position/x", "unit", "m").unwrap();
     table.commit().unwrap();
     table.resize(30).unwrap();
+    table.commit().unwrap();
     table.add_nested("more", &TableOptions::new().with_column("z", small())).unwrap();
     table.close().unwrap();
     let table = Table::open_in_dir(dir, &options()).unwrap();
@@ -203,6 +204,7 @@ fn rows_of_a_table_come_with_all_columns() {
     assert_eq!(table.len(), 0);
     table.append(&[("a", &ten), ("b", &ten)]).unwrap();
     table.write_items("b", 3, &[77i32]).unwrap();
+    table.commit().unwrap();
     assert_eq!(kind(table.add_column("c", &small(), &nine)), invalid);
     assert_eq!(kind(table.add_column("A", &small(), &ten)), invalid);
     assert_eq!(kind(table.add_column("../c", &small(), &ten)), invalid);

@@ -299,6 +299,10 @@ fn attributes_of_every_type_are_kept() {
     array.set_attr("gone", 1i64).unwrap();
     assert!(array.remove_attr("gone").unwrap());
     assert!(!array.remove_attr("gone").unwrap());
+    array.close().unwrap();
+    let mut array = Array::edit_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
+    array.set_attr("unit", "not committed").unwrap();
+    assert!(array.remove_attr("ids").unwrap());
     drop(array);
     let array = Array::open_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
     let found: Vec<(&str, Attribute)> = array.attrs().collect();

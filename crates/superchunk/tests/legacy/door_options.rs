@@ -210,6 +210,36 @@ fn a_wrong_type_says_what_it_is_and_what_opens_it() {
 }
 
 #[test]
+fn a_wrong_type_is_named_in_any_folder_and_for_some_rows() {
+    let zoo = Zoo::new();
+    let (rows, options) = (0..4000, OpenOptions::new());
+    let dir = |name: &str| -> Arc<dyn Dir> { Arc::new(Folder::open(&zoo.path(name)).unwrap()) };
+    let all = dir("");
+    let errors = [
+        SuperChunk::edit_in_dir(all.clone(), Some("pack"), &options).unwrap_err(),
+        SuperChunk::edit_in_dir(all.clone(), Some("blsk table"), &options).unwrap_err(),
+        SuperChunk::edit_in_dir(dir("bcolz array"), None, &options).unwrap_err(),
+        bcolz::Array::edit_rows(zoo.path("blsk array"), rows.clone(), &options).unwrap_err(),
+        bcolz::Array::edit_rows(zoo.path("pack"), rows.clone(), &options).unwrap_err(),
+        bcolz::Table::edit_rows(zoo.path("bcolz array"), rows.clone(), &options).unwrap_err(),
+        bcolz::Table::edit_rows(zoo.path("frame"), rows, &options).unwrap_err(),
+    ];
+    let what = [
+        "a Bloscpack file",
+        "a blsk tree",
+        "a bcolz array",
+        "a blsk tree",
+        "a Bloscpack file",
+        "a bcolz array",
+        "a contiguous frame",
+    ];
+    for (error, what) in errors.into_iter().zip(what) {
+        let text = error.to_string();
+        assert!(text.contains(what) && text.contains("opens it"), "{text}");
+    }
+}
+
+#[test]
 fn limits_and_locks_apply_to_every_format() {
     let zoo = Zoo::new();
     let limits = Limits::default().with_max_decoded(16);

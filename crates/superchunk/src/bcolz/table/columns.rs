@@ -10,8 +10,8 @@ use crate::error::{Error, MustGet, Result};
 use crate::store::Dir;
 
 impl Table {
-    /// Adds a column behind the others, with the bytes of all its rows. What was changed before is
-    /// committed with it.
+    /// Adds a column behind the others, with the bytes of all its rows. It is in the table when this
+    /// returns; other changes must be committed before.
     pub fn add_column(&mut self, name: &str, options: &ArrayOptions, bytes: &[u8]) -> Result<()> {
         let place = self.columns.len();
         self.add_column_at(place, name, options, bytes)
@@ -25,7 +25,7 @@ impl Table {
         options: &ArrayOptions,
         bytes: &[u8],
     ) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         self.rootdirs().check_new(name)?;
         options.storage()?;
         if place > self.columns.len() {
@@ -41,7 +41,6 @@ impl Table {
                 self.len()
             )));
         }
-        self.commit()?;
         let root = self.home.root()?;
         let folder = root.create_folder(name).map_err(|error| {
             Error::invalid(
@@ -93,13 +92,12 @@ impl Table {
         Ok(array)
     }
 
-    /// Adds a column that has columns itself, with rows of their default values. bcolz cannot open such
-    /// a table.
+    /// Adds a column that has columns itself, with rows of their default values. It is in the table when
+    /// this returns; other changes must be committed before. bcolz cannot open such a table.
     pub fn add_nested(&mut self, name: &str, options: &TableOptions) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         self.rootdirs().check_new(name)?;
         Self::check_options(options)?;
-        self.commit()?;
         let root = self.home.root()?;
         let folder = root.create_folder(name)?;
         let listed = Listed::create(self.home.child(name), folder.as_ref(), options, 1)?;
@@ -114,11 +112,11 @@ impl Table {
         Ok(())
     }
 
-    /// Removes a column and its data. What was changed before is committed with it.
+    /// Removes a column and its data. It is gone when this returns; other changes must be committed
+    /// before.
     pub fn remove_column(&mut self, name: &str) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         let place = self.place(name)?;
-        self.commit()?;
         let mut rootdirs = self.rootdirs();
         rootdirs.names.remove(place);
         let root = self.home.root()?;
@@ -129,12 +127,12 @@ impl Table {
         self.home.sync(root.as_ref())
     }
 
-    /// Gives a column another name. What was changed before is committed with it.
+    /// Gives a column another name. It has it when this returns; other changes must be committed
+    /// before.
     pub fn rename_column(&mut self, name: &str, new: &str) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         let place = self.place(name)?;
         self.rootdirs().check_new(new)?;
-        self.commit()?;
         let mut rootdirs = self.rootdirs();
         *rootdirs.names.must_get_mut(place)? = new.to_owned();
         let root = self.home.root()?;
@@ -165,6 +163,15 @@ impl Table {
         self.columns.insert(place, (new.to_owned(), column));
         self.broken = false;
         Ok(())
+    }
+
+    /// Refuses a change of the columns, which is made at once, while others wait for a commit.
+    fn check_settled(&self) -> Result<()> {
+        self.check_whole()?;
+        match self.is_dirty() {
+            true => Err(Error::invalid("commit the changes first").within(self.home.name())),
+            false => Ok(()),
+        }
     }
 
     fn place(&self, name: &str) -> Result<usize> {

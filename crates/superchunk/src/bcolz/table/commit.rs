@@ -133,6 +133,13 @@ impl Table {
         self.attrs.publish(&self.home)
     }
 
+    /// Whether anything waits for a commit.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.attrs.has_changed()
+            || self.tables().any(Self::is_dirty)
+            || self.arrays().iter().any(|(_, array)| array.is_dirty())
+    }
+
     /// The tables that are columns of this one.
     fn tables(&self) -> impl Iterator<Item = &Self> {
         self.columns.iter().filter_map(|(_, column)| match column {

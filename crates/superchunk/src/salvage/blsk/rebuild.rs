@@ -54,9 +54,10 @@ pub(super) fn rebuild(
         }
     }
     if let Some(attributes) = labelled(survey.attributes.as_deref(), &report)? {
-        root.replace_meta("attributes", &attributes)?;
+        root.stage_meta("attributes", attributes);
     }
-    root.finish(Some(&storage), *storage.shape.must_get(0)?)?;
+    root.stage_meta("storage", storage.to_text());
+    root.finish(*storage.shape.must_get(0)?)?;
     Ok(report)
 }
 
