@@ -132,7 +132,7 @@ fn a_writer_keeps_others_out_and_readers_see_that_the_folder_is_another() {
     table(&new, 20);
     let reader = ColumnFolder::open(&path, &Limits::default()).unwrap();
     let edit = || ColumnFolder::edit(&path, &Limits::default(), Duration::ZERO);
-    let writer = edit().unwrap();
+    let mut writer = edit().unwrap();
     let error = edit().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     writer.commit().unwrap();
