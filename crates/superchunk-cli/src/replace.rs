@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use superchunk::columns::ColumnFolder;
 use superchunk::detect::{self, Format};
 use superchunk::store::{Replacement, temporary_name};
-use superchunk::{Error, ErrorKind, Limits};
+use superchunk::{Error, ErrorKind};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -187,7 +187,7 @@ fn is_replaceable(folder: &Path) -> bool {
     match detect::path(folder) {
         // Any files may be beside the columns.
         Ok(found) if found.format == Format::Columns => {
-            let columns = ColumnFolder::open(folder, &Limits::default());
+            let columns = ColumnFolder::open(folder);
             columns.and_then(|columns| columns.strays()).is_ok_and(|strays| strays.is_empty())
         }
         Ok(_) => true,

@@ -49,10 +49,10 @@ fn bcolz_folder(folder: &dyn Dir) {
 
 fn bcolz_rows(array: &bcolz::Array) {
     if array.is_object() {
-        (0..array.len().min(100)).for_each(|row| drop(readable(array.object_bytes(row))));
+        (0..array.row_count().min(100)).for_each(|row| drop(readable(array.object_bytes(row))));
         return;
     }
-    let (rows, mut dst) = room(array.len(), array.row_size());
+    let (rows, mut dst) = room(array.row_count(), array.row_size());
     readable(array.read_rows(0..rows, &mut dst));
 }
 
@@ -60,11 +60,11 @@ fn blsk_tree(folder: &dyn Dir) {
     let Some((to, report)) = saved(salvaging::blsk, folder) else { return };
     if report.format == "blsk array" {
         let Some(array) = readable(blsk::Array::open_in_dir(to, &options())) else { return };
-        let (rows, mut dst) = room(array.len(), array.row_size());
+        let (rows, mut dst) = room(array.row_count(), array.row_size());
         readable(array.read_rows(0..rows, &mut dst));
     } else if let Some(table) = readable(blsk::Table::open_in_dir(to, &options())) {
         for name in table.names() {
-            let (rows, mut dst) = room(table.len(), table.row_size(name).unwrap_or(1));
+            let (rows, mut dst) = room(table.row_count(), table.row_size(name).unwrap_or(1));
             readable(table.read_rows(name, 0..rows, &mut dst));
         }
     }

@@ -69,6 +69,8 @@ mod carray;
 pub mod chunk;
 mod codecs;
 #[cfg(any(unix, windows))]
+mod column_list;
+#[cfg(any(unix, windows))]
 pub mod columns;
 pub mod compat;
 mod container;
@@ -86,6 +88,7 @@ mod opened;
 mod options;
 #[cfg(feature = "bloscpack")]
 mod pack;
+mod place;
 #[cfg(any(unix, windows))]
 pub mod recover;
 mod registry;
@@ -106,7 +109,9 @@ pub use dtype::{ByteOrder, DKind, DType, Element, Field, TimeBase, TimeUnit};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use exec::Executor;
 pub use limits::Limits;
-pub use nd::{AxisIndexes, AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
+pub use nd::{
+    AxisIndexes, AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, NdStorage, Selection,
+};
 pub use objects::{ObjectKind, ObjectPacking, Objects, ObjectsOptions};
 #[cfg(any(unix, windows))]
 pub use opened::open;

@@ -94,7 +94,7 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
             folder(path, wait, recovered)
         }
         Format::Columns => {
-            let root = ColumnFolder::edit(path, &options.limits, wait)?;
+            let root = ColumnFolder::edit_with(path, options)?;
             let places = root.names().iter().map(|name| root.place(name));
             let places = places.chain([path.join(ColumnFolder::LIST)]);
             for place in places.filter(|place| place.exists()) {

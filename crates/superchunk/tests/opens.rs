@@ -11,7 +11,8 @@ use superchunk::bcolz::{Array, ArrayOptions};
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::{Durability, Kind};
 use superchunk::{
-    CompressOptions, DType, FrameOptions, NdArray, NdOptions, OpenOptions, Selection, SuperChunk,
+    CompressOptions, DType, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, Selection,
+    SuperChunk,
 };
 use superchunk_testkit::alloc::{CountingAllocator, live};
 use superchunk_testkit::samples::mixed;
@@ -49,9 +50,12 @@ impl Containers {
             made.append(&bytes).unwrap();
             made.close().unwrap();
         }
-        let options = NdOptions::default().with_chunks(&[100]).with_blocks(&[50]);
-        let mut array =
-            NdArray::create(&paths.array, &[ROWS], &DType::of::<u32>(), &options).unwrap();
+        let options = NdStorage::default().with_chunks(&[100]).with_blocks(&[50]);
+        let mut array = NdArray::create(
+            &paths.array,
+            &NdOptions::of::<u32>(&[ROWS]).with_storage(options.clone()),
+        )
+        .unwrap();
         array.write_bytes(&Selection::all(&[ROWS]), &bytes).unwrap();
         array.close().unwrap();
         let options = PackOptions::new().with_compress(CompressOptions::new(4));

@@ -24,7 +24,7 @@ impl Ours<'_> {
         set_aside(&self.path)?;
         let (made, times) =
             Times::of(|| self.create(&self.path, 0..self.data.rows, durability, bounds));
-        let rows = made.and_then(|()| Table::open(&self.path)).map_err(told)?.len();
+        let rows = made.and_then(|()| Table::open(&self.path)).map_err(told)?.row_count();
         Ok((rows as f64, times))
     }
 

@@ -40,8 +40,8 @@ impl<'a> ArraySource<'a> {
 impl Source for ArraySource<'_> {
     fn rows(&self) -> u64 {
         match self.array {
-            Either::Bcolz(array) => array.len(),
-            Either::Blsk(array) => array.len(),
+            Either::Bcolz(array) => array.row_count(),
+            Either::Blsk(array) => array.row_count(),
         }
     }
 

@@ -109,10 +109,10 @@ impl Rows {
 
     fn tree_options(
         &self,
-        base: blsk::Options,
+        base: blsk::TreeOptions,
         encoding: &dyn Fn(&str) -> EncodingArgs,
         context: &Context,
-    ) -> Outcome<blsk::Options> {
+    ) -> Outcome<blsk::TreeOptions> {
         let all = self.source();
         let first = all.columns().first().map_or(VALUES, |column| column.name.as_str());
         let widest = all.columns().iter().map(|column| column.row_size()).max();
@@ -143,7 +143,7 @@ fn array_options(
         options = options.with_chunk_len((size / array.row_size().max(1)).max(1) as u64);
     }
     // A chunk is compressed when all of it is there.
-    let rows = options.chunk_len.unwrap_or(0).min(array.len());
+    let rows = options.chunk_len.unwrap_or(0).min(array.row_count());
     context.memory().check(name, rows.saturating_mul(array.row_size() as u64))?;
     Ok(options)
 }

@@ -1,23 +1,15 @@
 //! One array: opening, making, what it is, its attributes.
 
-use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-#[cfg(any(unix, windows))]
-use super::load::folder;
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
 use super::options::ArrayOptions;
 use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
-use crate::detect::{self, Format, explained};
 use crate::dtype::{DKind, DType};
 use crate::error::{Error, Result};
 use crate::schunk::{OpenOptions, SuperChunk, Verification};
 use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::{Folder, again_if_changed};
 use crate::wire::json::Json;
 
 /// Rows of one type in a folder: a carray of bcolz.
@@ -30,11 +22,11 @@ use crate::wire::json::Json;
 ///
 /// let mut heights = Array::create(&path, &ArrayOptions::of::<f64>())?;
 /// heights.append_items(&[1.5, 2.5, 3.5])?;
-/// heights.set_attr("unit", "m")?;
+/// heights.set_attribute("unit", "m")?;
 /// heights.close()?;
 ///
 /// let heights = Array::open(&path)?;
-/// assert_eq!((heights.len(), heights.read::<f64>(1..3)?), (3, vec![2.5, 3.5]));
+/// assert_eq!((heights.row_count(), heights.read::<f64>(1..3)?), (3, vec![2.5, 3.5]));
 /// # std::fs::remove_dir_all(&folder).unwrap();
 /// # Ok::<(), superchunk::Error>(())
 /// ```
@@ -61,84 +53,7 @@ pub(super) enum Body {
 }
 
 impl Array {
-    /// Opens a folder for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads and codecs of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        again_if_changed(|| {
-            let dir = folder(path, options, &Access::Read, Format::BcolzArray)?;
-            Self::opened(dir, told(path), options, Access::Read)
-        })
-    }
-
-    /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads, codecs and durability of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = folder(path, options, &Access::Write, Format::BcolzArray)?;
-        Self::opened(dir, told(path), options, Access::Write)
-    }
-
-    /// Opens a folder for overwriting these rows, which must be whole chunks, as [`Array::shards`] gives
-    /// them. Several processes can do so at once, each with rows of its own; whoever would change the
-    /// length is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit_rows(
-        path: impl AsRef<Path>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let path = path.as_ref();
-        let access = Access::Rows(rows);
-        let dir = folder(path, options, &access, Format::BcolzArray)?;
-        Self::opened(dir, told(path), options, access)
-    }
-
-    /// A new array without rows at `path`, where nothing may be yet.
-    #[cfg(any(unix, windows))]
-    pub fn create(path: impl AsRef<Path>, options: &ArrayOptions) -> Result<Self> {
-        options.storage()?;
-        let path = path.as_ref();
-        Self::created(Arc::new(Folder::create(path)?), told(path), options)
-    }
-
-    /// Opens any folder for reading.
-    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, Access::Read)
-    }
-
-    /// Opens any folder for reading and writing.
-    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, Access::Write)
-    }
-
-    /// Opens any folder for overwriting these rows.
-    pub fn edit_rows_in_dir(
-        dir: Arc<dyn Dir>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, Access::Rows(rows))
-    }
-
-    /// A new array without rows in any folder, which must be empty.
-    pub fn create_in_dir(dir: Arc<dyn Dir>, options: &ArrayOptions) -> Result<Self> {
-        Self::created(dir, ARRAY.to_owned(), options)
-    }
-
-    fn opened(
+    pub(super) fn opened_in(
         dir: Arc<dyn Dir>,
         name: String,
         options: &OpenOptions,
@@ -147,13 +62,19 @@ impl Array {
         access.lock(dir.as_ref())?;
         let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
-        let parts = Parts::read(home, dir.as_ref(), &setup.limits).map_err(|error| {
-            explained(error, &[Format::BcolzArray], || detect::dir(dir.as_ref()))
-        })?;
-        Self::from_parts(parts, &setup, access)
+        Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, access)
     }
 
-    fn created(dir: Arc<dyn Dir>, name: String, options: &ArrayOptions) -> Result<Self> {
+    /// Refuses options before anything is made.
+    pub(super) fn check_options(options: &ArrayOptions) -> Result<()> {
+        options.storage().map(drop)
+    }
+
+    pub(super) fn created_in(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &ArrayOptions,
+    ) -> Result<Self> {
         dir.lock()?;
         let setup = Setup::creating(options.durability, &options.compress);
         let home = Home::new(dir.clone(), name, setup.durable);
@@ -192,24 +113,18 @@ impl Array {
 
     /// The number of rows.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn row_count(&self) -> u64 {
         match &self.body {
             Body::Rows(rows) => rows.item_count(),
             Body::Objects(rows, _) => *rows,
         }
     }
 
-    /// Whether there are no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The number of rows, then the shape of a row.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
         let sides = self.row_shape.iter().map(|side| *side as u64);
-        std::iter::once(self.len()).chain(sides).collect()
+        std::iter::once(self.row_count()).chain(sides).collect()
     }
 
     /// The shape of a row; empty when a row is one item.
@@ -265,22 +180,9 @@ impl Array {
         }
     }
 
-    /// The attributes, a JSON object.
-    #[must_use]
-    pub fn attrs(&self) -> &Json {
-        self.attrs.json()
-    }
-
-    /// Gives an attribute a value.
-    pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
-        self.access.check_whole(self.home.name())?;
-        self.attrs.set(name, value.into())
-    }
-
-    /// Removes an attribute and gives its value, if it was there.
-    pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
-        self.access.check_whole(self.home.name())?;
-        Ok(self.attrs.remove(name))
+    /// Refuses changes of the length and the attributes where only some rows may be changed.
+    pub(super) fn check_whole(&self) -> Result<()> {
+        self.access.check_whole(self.home.name())
     }
 
     /// Makes all changes durable. New rows become visible in one step; an interrupted commit leaves the
@@ -373,14 +275,6 @@ impl std::fmt::Debug for Array {
             .field("shape", &self.shape())
             .finish_non_exhaustive()
     }
-}
-
-/// What an array without a path is called in errors.
-const ARRAY: &str = "carray";
-
-#[cfg(any(unix, windows))]
-pub(super) fn told(path: &Path) -> String {
-    path.display().to_string()
 }
 
 /// What can be done with rows of fixed size only.

@@ -7,18 +7,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::array::Array;
-#[cfg(any(unix, windows))]
-use super::array::told;
-use super::load::{Access, Parts, Setup};
+use super::load::{Access, CARRAY, CTABLE, Parts, Setup};
 use super::options::{ArrayOptions, chunk_options};
 use super::table::{Column, Table};
 use crate::carray::{Attrs, Home, Rootdirs, Storage, default_bytes, write_objects};
 use crate::chunk;
 use crate::error::{Error, Result};
 use crate::options::CompressOptions;
+use crate::place::Place;
 use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
 
 /// The bytes that are read and written in one step.
 const PIECE: usize = 1 << 20;
@@ -58,8 +55,7 @@ impl Array {
         mut done: impl FnMut(usize),
     ) -> Result<()> {
         self.check_copy(options)?;
-        let path = path.as_ref();
-        let home = new_home(Arc::new(Folder::create(path)?), told(path))?;
+        let home = new_home(&Place::Path(path.as_ref()), CARRAY)?;
         self.copy_into(home, options, &mut done)
     }
 
@@ -71,7 +67,7 @@ impl Array {
         mut done: impl FnMut(usize),
     ) -> Result<()> {
         self.check_copy(options)?;
-        self.copy_into(new_home(dir, "carray".to_owned())?, options, &mut done)
+        self.copy_into(new_home(&Place::Folder(dir), CARRAY)?, options, &mut done)
     }
 
     /// Refuses options of which no copy can be made.
@@ -99,13 +95,13 @@ impl Array {
         if self.has_bounds() {
             copy.keep_bounds();
         }
-        for (name, value) in self.attrs().as_object().unwrap_or_default() {
-            copy.set_attr(name, value.clone())?;
+        for (name, value) in self.attributes().as_object().unwrap_or_default() {
+            copy.set_attribute(name, value.clone())?;
         }
         let batch = (PIECE / self.row_size.max(1)).max(1) as u64;
         let mut first = 0;
-        while first < self.len() {
-            let stop = self.len().min(first.saturating_add(batch));
+        while first < self.row_count() {
+            let stop = self.row_count().min(first.saturating_add(batch));
             let bytes = self.rows(first..stop)?;
             // Not as new rows, which would be rounded where `quantize` demands it.
             copy.body_mut()?.append(&bytes)?;
@@ -129,7 +125,7 @@ impl Array {
         let storage = Storage { clevel, filter, cname, ..self.storage.clone() };
         let compress =
             CompressOptions { item_size: 1, ..chunk_options(&options.compress, &self.dtype) };
-        let objects = (0..self.len()).map(|row| {
+        let objects = (0..self.row_count()).map(|row| {
             let pickle = self.object_bytes(row)?;
             done(pickle.len());
             Ok((chunk::compress(&pickle, &compress)?, pickle.len()))
@@ -150,8 +146,7 @@ impl Table {
         mut done: impl FnMut(usize),
     ) -> Result<()> {
         let options = self.checked(options)?;
-        let path = path.as_ref();
-        let home = new_home(Arc::new(Folder::create(path)?), told(path))?;
+        let home = new_home(&Place::Path(path.as_ref()), CTABLE)?;
         self.copy_into(&home, "", &options, &mut done)
     }
 
@@ -163,7 +158,7 @@ impl Table {
         mut done: impl FnMut(usize),
     ) -> Result<()> {
         let options = self.checked(options)?;
-        self.copy_into(&new_home(dir, "ctable".to_owned())?, "", &options, &mut done)
+        self.copy_into(&new_home(&Place::Folder(dir), CTABLE)?, "", &options, &mut done)
     }
 
     /// The options of every column, by its path; an error before anything is made.
@@ -205,9 +200,10 @@ impl Table {
 }
 
 /// A new folder, which is kept from other writers.
-fn new_home(dir: Arc<dyn Dir>, name: String) -> Result<Home> {
+fn new_home(place: &Place<'_>, nameless: &str) -> Result<Home> {
+    let dir = place.new_folder()?;
     dir.lock()?;
-    Ok(Home::new(dir, name, true))
+    Ok(Home::new(dir, place.told(nameless), true))
 }
 
 #[cfg(test)]

@@ -92,9 +92,9 @@ impl Array {
         if old.chunk_rows() == self.chunk_len() {
             new = old.clone();
         }
-        let count = self.len().div_ceil(self.chunk_len());
+        let count = self.row_count().div_ceil(self.chunk_len());
         for (number, chunk) in (0..count).enumerate() {
-            let rows = (self.len() - chunk * self.chunk_len()).min(self.chunk_len());
+            let rows = (self.row_count() - chunk * self.chunk_len()).min(self.chunk_len());
             if let Some(note) = self.note(chunk, rows) {
                 new.set(number, note.token, rows, note.bounds);
             }
@@ -152,7 +152,7 @@ mod tests {
     fn check(table: &Table) {
         let source = table.source();
         for column in 0..2 {
-            for chunk in 0..table.len().div_ceil(CHUNK) {
+            for chunk in 0..table.row_count().div_ceil(CHUNK) {
                 let found = source.bounds(column, chunk);
                 assert!(found.is_some(), "column {column}, chunk {chunk}");
                 assert_eq!(found, chunk_bounds(&source, column, chunk).unwrap());
@@ -169,7 +169,7 @@ mod tests {
         let mut random = numbers(5);
         for round in 0..40 {
             for _ in 0..random(6) {
-                let (len, count) = (table.len(), random(120));
+                let (len, count) = (table.row_count(), random(120));
                 match random(5) {
                     0 if len > 0 => {
                         let count = count.min(len);

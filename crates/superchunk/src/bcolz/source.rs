@@ -64,7 +64,7 @@ impl Table {
                 .with_chunk_rows(array.chunk_len())
         });
         TableSource {
-            rows: self.len(),
+            rows: self.row_count(),
             columns: columns.collect(),
             files: arrays.iter().map(|_| OnceLock::new()).collect(),
             arrays: arrays.into_iter().map(|(_, array)| array).collect(),
@@ -95,7 +95,7 @@ impl TableSource<'_> {
     /// The rows of a chunk.
     fn rows_of(&self, array: &Array, chunk: u64) -> u64 {
         let start = chunk.saturating_mul(array.chunk_len());
-        array.len().saturating_sub(start).min(array.chunk_len())
+        array.row_count().saturating_sub(start).min(array.chunk_len())
     }
 
     /// The token of a chunk, by its bytes as they are now.
@@ -123,7 +123,7 @@ impl TableSource<'_> {
     fn refresh(&self, column: usize) -> Result<()> {
         let array = self.array(column)?;
         let Some(chunks) = array.chunks().filter(|_| array.chunk_len() > 0) else { return Ok(()) };
-        let count = array.len().div_ceil(array.chunk_len());
+        let count = array.row_count().div_ceil(array.chunk_len());
         let old = self.file(column).cloned().unwrap_or_default();
         let mut new = BoundsFile::new(array.chunk_len());
         for (number, chunk) in (0..count).enumerate() {

@@ -6,26 +6,12 @@ mod open;
 pub(in crate::bcolz) use open::Listed;
 mod rows;
 
-use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::Arc;
 
 use super::array::Array;
-#[cfg(any(unix, windows))]
-use super::array::told;
-#[cfg(any(unix, windows))]
-use super::load::folder;
 use super::load::{Access, Setup};
-use super::options::TableOptions;
 use crate::carray::{Attrs, Home};
-#[cfg(any(unix, windows))]
-use crate::detect::Format;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schunk::OpenOptions;
-use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::{Folder, again_if_changed};
 use crate::wire::json::Json;
 
 /// Columns of one length in a folder: a ctable of bcolz.
@@ -55,94 +41,10 @@ pub enum Column {
 }
 
 impl Table {
-    /// Opens a folder for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads and codecs of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        again_if_changed(|| {
-            let dir = folder(path, options, &Access::Read, Format::BcolzTable)?;
-            Self::opened(dir, told(path), options, &Access::Read)
-        })
-    }
-
-    /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads, codecs and durability of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = folder(path, options, &Access::Write, Format::BcolzTable)?;
-        Self::edited(dir, told(path), options)
-    }
-
-    /// Opens a folder for overwriting these rows, which must be whole chunks of every column, as
-    /// [`Table::shards`] gives them. Several processes can do so at once, each with rows of its own;
-    /// whoever would change the length or the columns is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit_rows(
-        path: impl AsRef<Path>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let path = path.as_ref();
-        let access = Access::Rows(rows);
-        let dir = folder(path, options, &access, Format::BcolzTable)?;
-        Self::opened(dir, told(path), options, &access)
-    }
-
-    /// A new table without rows at `path`, where nothing may be yet.
-    #[cfg(any(unix, windows))]
-    pub fn create(path: impl AsRef<Path>, options: &TableOptions) -> Result<Self> {
-        Self::check_options(options)?;
-        let path = path.as_ref();
-        Self::created(Arc::new(Folder::create(path)?), told(path), options)
-    }
-
-    /// Opens any folder for reading.
-    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, TABLE.to_owned(), options, &Access::Read)
-    }
-
-    /// Opens any folder for overwriting these rows.
-    pub fn edit_rows_in_dir(
-        dir: Arc<dyn Dir>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::opened(dir, TABLE.to_owned(), options, &Access::Rows(rows))
-    }
-
-    /// Opens any folder for reading and writing.
-    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::edited(dir, TABLE.to_owned(), options)
-    }
-
-    /// A new table without rows in any folder, which must be empty.
-    pub fn create_in_dir(dir: Arc<dyn Dir>, options: &TableOptions) -> Result<Self> {
-        Self::check_options(options)?;
-        Self::created(dir, TABLE.to_owned(), options)
-    }
-
     /// The number of rows.
     #[must_use]
-    pub fn len(&self) -> u64 {
-        self.first_array().map_or(0, Array::len)
-    }
-
-    /// Whether there are no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub fn row_count(&self) -> u64 {
+        self.first_array().map_or(0, Array::row_count)
     }
 
     /// The names of the columns, in order.
@@ -197,33 +99,15 @@ impl Table {
         arrays
     }
 
-    /// The attributes, a JSON object.
-    #[must_use]
-    pub fn attrs(&self) -> &Json {
-        self.attrs.json()
-    }
-
-    /// Gives an attribute of the table a value.
-    pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
-        self.check_whole()?;
-        self.attrs.set(name, value.into())
-    }
-
-    /// Removes an attribute of the table and gives its value, if it was there.
-    pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
-        self.check_whole()?;
-        Ok(self.attrs.remove(name))
-    }
-
     /// Gives an attribute of a column a value.
-    pub fn set_column_attr(
+    pub fn set_column_attribute(
         &mut self,
         path: &str,
         name: &str,
         value: impl Into<Json>,
     ) -> Result<()> {
         self.check_writable()?;
-        self.array_mut(path)?.set_attr(name, value)
+        self.array_mut(path)?.set_attribute(name, value)
     }
 
     fn first_array(&self) -> Option<&Array> {
@@ -265,7 +149,7 @@ impl Table {
     }
 
     /// The same for changes of the length, the columns and the attributes.
-    fn check_whole(&self) -> Result<()> {
+    pub(super) fn check_whole(&self) -> Result<()> {
         self.check_writable()?;
         self.access.check_whole(self.home.name())
     }
@@ -281,11 +165,8 @@ impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Table")
             .field("name", &self.home.name())
-            .field("len", &self.len())
+            .field("len", &self.row_count())
             .field("names", &self.names().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
 }
-
-/// What a table without a path is called in errors.
-const TABLE: &str = "ctable";

@@ -1,26 +1,18 @@
 //! Copies of trees whose chunks are compressed or cut in another way. Everything else stays: rows,
 //! types, attributes, keys of `storage` that are not known here.
 
-#[cfg(any(unix, windows))]
-use std::path::Path;
-use std::sync::Arc;
-
-use super::array::Array;
-use super::options::Options;
-use super::table::Table;
-use super::tree::{NAMELESS, Tree, new_storage};
+use super::options::TreeOptions;
+use super::tree::{Tree, new_storage};
 use crate::error::{MustGet, Result};
 use crate::frame::Durability;
-use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
+use crate::place::Place;
 use crate::superfile::Storage;
 
 impl Tree {
     /// Options that make a tree like this one.
-    fn options(&self) -> Result<Options> {
+    pub(super) fn options(&self) -> Result<TreeOptions> {
         let Storage { chunkshape, superchunksize, reserve, order, .. } = &self.storage;
-        Ok(Options {
+        Ok(TreeOptions {
             compress: self.storage.compression.to_full_options()?,
             chunk_rows: chunkshape.first().copied(),
             chunk_row_shape: chunkshape.get(1..).map(<[usize]>::to_vec),
@@ -31,17 +23,18 @@ impl Tree {
         })
     }
 
-    fn copy_to(
+    /// Makes a tree with the same rows and attributes, compressed and cut as the options say.
+    pub(super) fn copy_to(
         &self,
-        (dir, name): (Arc<dyn Dir>, String),
-        options: &Options,
+        place: &Place<'_>,
+        options: &TreeOptions,
         done: &mut dyn FnMut(usize),
     ) -> Result<()> {
         let Storage { columns, shape, endianness, other, compression, .. } = &self.storage;
         let row_shape = shape.must_get(1..)?;
         let storage = new_storage(columns.clone(), row_shape, options)?;
         let storage = Storage { endianness: *endianness, other: other.clone(), ..storage };
-        let mut copy = Self::made(dir, name, storage, options)?;
+        let mut copy = Self::made(place, storage, options)?;
         for (truncation, leaf) in copy.truncations.iter_mut().zip(columns) {
             // It was done to these items when they were new; those of other programs stay.
             if compression.truncation(&leaf.dtype).is_ok_and(|known| known == *truncation) {
@@ -70,61 +63,25 @@ impl Tree {
     }
 }
 
-macro_rules! copies {
-    ($($kind:ty: $what:literal)*) => {$(
-        impl $kind {
-            #[doc = concat!("Options that make ", $what, " like this one.")]
-            pub fn options(&self) -> Result<Options> {
-                self.tree.options()
-            }
-
-            #[doc = concat!("Makes ", $what, " at `path` with the same rows and attributes, ")]
-            /// compressed and cut as the options say. `done` gets the number of bytes of each
-            /// piece that was copied.
-            #[cfg(any(unix, windows))]
-            pub fn copy_to(
-                &self,
-                path: impl AsRef<Path>,
-                options: &Options,
-                mut done: impl FnMut(usize),
-            ) -> Result<()> {
-                let path = path.as_ref();
-                let place = (Arc::new(Folder::create(path)?) as Arc<dyn Dir>, path.display().to_string());
-                self.tree.copy_to(place, options, &mut done)
-            }
-
-            /// The same in any folder, which must be empty.
-            pub fn copy_to_dir(
-                &self,
-                dir: Arc<dyn Dir>,
-                options: &Options,
-                mut done: impl FnMut(usize),
-            ) -> Result<()> {
-                let place = (dir, NAMELESS.to_owned());
-                self.tree.copy_to(place, options, &mut done)
-            }
-        }
-    )*};
-}
-
-copies! { Array: "an array" Table: "a table" }
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::dtype::DType;
+    use std::sync::Arc;
+
+    use crate::blsk::{Array, ArrayOptions};
     use crate::options::{Codec, Filter};
     use crate::schunk::OpenOptions;
-    use crate::store::MemoryFolder;
-    use crate::superfile::{Order, Reserve};
+    use crate::store::{Dir, MemoryFolder};
+    use crate::superfile::{ItemOrder, Reserve};
 
     /// An array in chunks of 4 rows, of which only the last has lost the low bits of its mantissas.
     fn array() -> Array {
         let dir = Arc::new(MemoryFolder::new());
-        let mut options = Options::default().with_chunk_rows(4).with_order(Order::Fortran);
+        let mut options = ArrayOptions::of::<f32>()
+            .with_row_shape([2])
+            .with_chunk_rows(4)
+            .with_order(ItemOrder::Fortran);
         options = options.with_reserve(Reserve::Full).with_superchunk_size(3);
-        let mut array =
-            Array::create_in_dir(dir.clone(), &DType::of::<f32>(), &[2], &options).unwrap();
+        let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
         array.append_items(&[0.1f32; 16]).unwrap();
         array.close().unwrap();
         let meta = dir.open_folder("meta").unwrap();
@@ -156,7 +113,7 @@ mod tests {
         assert_eq!((made.compress.codec, made.chunk_rows), (Codec::Zstd, Some(4)));
         assert_eq!(
             (made.order, made.reserve, made.superchunk_size),
-            (Order::Fortran, Reserve::Full, 3)
+            (ItemOrder::Fortran, Reserve::Full, 3)
         );
     }
 

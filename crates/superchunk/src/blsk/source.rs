@@ -16,7 +16,7 @@ pub struct TableSource<'a> {
 impl fmt::Debug for TableSource<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableSource")
-            .field("rows", &self.table.len())
+            .field("rows", &self.table.row_count())
             .field("columns", &self.columns)
             .finish_non_exhaustive()
     }
@@ -47,7 +47,7 @@ impl TableSource<'_> {
 
 impl Source for TableSource<'_> {
     fn rows(&self) -> u64 {
-        self.table.len()
+        self.table.row_count()
     }
 
     fn columns(&self) -> &[Column] {
@@ -68,7 +68,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::blsk::Options;
+    use crate::blsk::TableOptions;
     use crate::dtype::DType;
     use crate::store::MemoryFolder;
     use crate::table::scan;
@@ -77,7 +77,8 @@ mod tests {
     fn a_table_is_scanned_by_paths() {
         let columns = [("id", DType::of::<u32>()), ("place/x", DType::of::<f32>())];
         let dir = Arc::new(MemoryFolder::new());
-        let mut table = Table::create_in_dir(dir, &columns, &[], &Options::default()).unwrap();
+        let mut table =
+            Table::create_in_dir(dir, &TableOptions::new().with_columns(columns.clone())).unwrap();
         let (ids, xs) = ([1u32, 2, 3], [0.5f32, 1.5, 2.5]);
         let rows = [("id", bytemuck::cast_slice(&ids)), ("place/x", bytemuck::cast_slice(&xs))];
         table.append(&rows).unwrap();

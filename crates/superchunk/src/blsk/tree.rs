@@ -2,25 +2,22 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::attributes::{Attribute, Attributes};
 use super::grid::Grid;
-use super::options::Options;
+use super::options::TreeOptions;
 use crate::container::{ChunkSize, Contents, Params, Rules};
-use crate::detect::{self, Format, explained};
+use crate::detect::Format;
 use crate::dtype::{ByteOrder, DType};
 use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
+use crate::place::{self, Place};
 use crate::schunk::{OpenOptions, SuperChunk};
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
 use crate::store::{Dir, again_if_changed};
 use crate::superfile::{
-    Access, Column, Compression, Leaf, MAX_CHUNK, Order, Root, Storage, Truncation, Updates,
+    Access, Column, Compression, ItemOrder, Leaf, MAX_CHUNK, Root, Storage, Truncation, Updates,
 };
 
 /// The bytes of a chunk of the widest column, where nobody says otherwise.
@@ -51,6 +48,15 @@ pub(super) enum Mode {
     Recover,
 }
 
+impl Mode {
+    pub(super) fn of(access: place::Access) -> Self {
+        match access {
+            place::Access::Read => Self::Read,
+            place::Access::Edit | place::Access::Share => Self::Edit,
+        }
+    }
+}
+
 /// What a tree without a path is called in errors.
 pub(super) const NAMELESS: &str = "blsk tree";
 
@@ -63,31 +69,25 @@ pub(super) enum Body {
 }
 
 impl Tree {
-    /// Makes an empty tree in an empty folder.
-    pub(super) fn create(
-        dir: Arc<dyn Dir>,
-        name: String,
+    /// Makes an empty tree in a new or empty folder.
+    pub(super) fn created(
+        place: &Place<'_>,
         columns: Vec<Leaf>,
         row_shape: &[u64],
-        options: &Options,
+        options: &TreeOptions,
     ) -> Result<Self> {
-        Self::made(dir, name, new_storage(columns, row_shape, options)?, options)
+        Self::made(place, new_storage(columns, row_shape, options)?, options)
     }
 
-    /// Makes an empty tree of this storage in an empty folder.
-    pub(super) fn made(
-        dir: Arc<dyn Dir>,
-        name: String,
-        storage: Storage,
-        options: &Options,
-    ) -> Result<Self> {
+    /// Makes an empty tree of this storage in a new or empty folder.
+    pub(super) fn made(place: &Place<'_>, storage: Storage, options: &TreeOptions) -> Result<Self> {
         let access = Access {
             limits: Limits::default(),
             durability: options.durability,
             writable: true,
             recover: false,
         };
-        let root = Root::create(dir, name, &storage, access)?;
+        let root = Root::create(place.new_folder()?, place.told(NAMELESS), &storage, access)?;
         let like = &options.compress;
         Self::over(root, storage, |compress| {
             let compress = compress.with_executor(like.executor.clone()).with_check(like.check);
@@ -95,17 +95,20 @@ impl Tree {
         })
     }
 
-    /// Opens the tree of a folder.
-    pub(super) fn open(
-        dir: Arc<dyn Dir>,
-        name: String,
-        options: &OpenOptions,
-        mode: Mode,
-    ) -> Result<Self> {
-        again_if_changed(|| Self::open_once(dir.clone(), name.clone(), options, mode))
+    pub(super) fn opened(place: &Place<'_>, options: &OpenOptions, mode: Mode) -> Result<Self> {
+        let claim = if mode == Mode::Read { place::Access::Read } else { place::Access::Edit };
+        again_if_changed(|| {
+            let folder = place.folder(claim, options.wait);
+            let opened = folder.and_then(|dir| {
+                let name = place.told(NAMELESS);
+                let opened = Self::opened_in(dir, name.clone(), options, mode);
+                opened.map_err(|error| error.within(name))
+            });
+            opened.map_err(|error| place.explained(error, &[Format::Blsk], 0))
+        })
     }
 
-    fn open_once(
+    fn opened_in(
         dir: Arc<dyn Dir>,
         name: String,
         options: &OpenOptions,
@@ -119,26 +122,8 @@ impl Tree {
             writable: mode != Mode::Read,
             recover: mode == Mode::Recover,
         };
-        let equip = |compress: CompressOptions| options.equip(compress);
-        let opened = Root::open(dir.clone(), name.clone(), access);
-        let opened = opened.and_then(|(root, storage)| Self::over(root, storage, equip));
-        let look = || detect::dir(dir.as_ref());
-        opened.map_err(|error| explained(error.within(name), &[Format::Blsk], look))
-    }
-
-    /// Opens the tree of a path.
-    #[cfg(any(unix, windows))]
-    pub(super) fn at(path: &Path, options: &OpenOptions, mode: Mode) -> Result<Self> {
-        let name = path.display().to_string();
-        again_if_changed(|| {
-            let folder = match mode {
-                Mode::Read => Folder::open(path),
-                Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default()),
-            };
-            let look = || detect::path(path);
-            let folder = folder.map_err(|error| explained(error, &[Format::Blsk], look))?;
-            Self::open_once(Arc::new(folder), name.clone(), options, mode)
-        })
+        let (root, storage) = Root::open(dir, name, access)?;
+        Self::over(root, storage, |compress| options.equip(compress))
     }
 
     fn over(
@@ -270,18 +255,20 @@ impl Tree {
             let zeros = zeros.collect::<Result<Vec<_>>>()?;
             self.append(&zeros.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         }
-        if rows < self.rows() { self.truncate(rows) } else { Ok(()) }
+        if rows < self.rows() { self.cut(rows) } else { Ok(()) }
     }
 
-    /// Removes this many rows from the end.
-    pub(super) fn trim(&mut self, count: u64) -> Result<()> {
-        let rows = self.rows().checked_sub(count).ok_or_else(|| {
-            Error::invalid(format!("{count} rows cannot be cut off {}", self.rows()))
-        })?;
-        self.resize(rows)
+    /// Keeps the first `rows` rows.
+    pub(super) fn truncate(&mut self, rows: u64) -> Result<()> {
+        match self.rows() {
+            known if rows > known => {
+                Err(Error::invalid(format!("{rows} rows cannot be kept of {known}")))
+            }
+            _ => self.resize(rows),
+        }
     }
 
-    fn truncate(&mut self, rows: u64) -> Result<()> {
+    fn cut(&mut self, rows: u64) -> Result<()> {
         self.change(|columns| {
             columns.iter_mut().try_for_each(|body| match body {
                 Body::Rows(chunks) => chunks.resize(rows),
@@ -418,7 +405,7 @@ impl Body {
         let compress = equip(compress);
         let whole_rows = storage.shape.iter().zip(&storage.chunkshape).skip(1);
         let whole_rows = whole_rows.fold(true, |all, (side, chunk)| all && *side == *chunk as u64);
-        if whole_rows && (storage.order == Order::C || storage.shape.len() == 1) {
+        if whole_rows && (storage.order == ItemOrder::C || storage.shape.len() == 1) {
             let row_len = storage.row_len(leaf);
             let rows = *storage.chunkshape.must_get(0)?;
             let params = Params::from_options(&compress)?;
@@ -440,7 +427,7 @@ impl Body {
 pub(super) fn new_storage(
     columns: Vec<Leaf>,
     row_shape: &[u64],
-    options: &Options,
+    options: &TreeOptions,
 ) -> Result<Storage> {
     let to_usize = |side: &u64| usize::try_from(*side).unwrap_or(usize::MAX);
     let row_chunk = match &options.chunk_row_shape {

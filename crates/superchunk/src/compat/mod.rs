@@ -196,7 +196,7 @@ pub fn path(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<Compati
         Format::BcolzArray => vec![bcolz_array(&bcolz::Array::open_with(path, options)?)?],
         Format::BcolzTable => vec![bcolz_table(&bcolz::Table::open_with(path, options)?)?],
         Format::Blsk | Format::BlskFile => Vec::new(),
-        Format::Columns => columns(&ColumnFolder::open(path, &options.limits)?, options)?,
+        Format::Columns => columns(&ColumnFolder::open_with(path, options)?, options)?,
         _ => return Err(Error::unsupported("only Blosc data has readers to compare")),
     };
     Ok(Program::ALL.into_iter().map(|program| of_program(program, &found)).collect())

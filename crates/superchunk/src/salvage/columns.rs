@@ -6,11 +6,11 @@ use std::path::Path;
 use super::frame;
 use super::rebuild::unless_limit;
 use super::report::{ATTRIBUTE, Order, Report, Source};
-use crate::columns::ColumnFolder;
+use crate::columns::{ColumnFolder, ColumnFolderOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::nd::NdArray;
-use crate::schunk::{FrameOptions, SuperChunk};
+use crate::schunk::{FrameOptions, OpenOptions, SuperChunk};
 use crate::store::FileReader;
 use crate::wire::json::Json;
 
@@ -20,7 +20,8 @@ use crate::wire::json::Json;
 /// long as the shortest of them. Without the list they come by name.
 pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
     let mut report = Report::new("folder of columns", Order::Index);
-    let old = match unless_limit(ColumnFolder::open(from, limits))? {
+    let open = OpenOptions::new().with_limits(*limits);
+    let old = match unless_limit(ColumnFolder::open_with(from, &open))? {
         Ok(old) => old,
         Err(error) => {
             report.lose(Source::File(ColumnFolder::LIST.to_owned()), error.to_string());
@@ -28,7 +29,7 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
         }
     };
     // The folder, and those of its groups.
-    let new = ColumnFolder::create(to, old.names())?;
+    let new = ColumnFolder::create(to, &ColumnFolderOptions::new().with_columns(old.names()))?;
     let mut arrays = Vec::new();
     for name in old.names() {
         let place = new.place(name);
@@ -60,12 +61,12 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
     }
     let mut kept = new.with_names(arrays.iter().map(|(name, _)| (*name).clone()).collect());
     arrays.into_iter().try_for_each(|(_, array)| array.close())?;
-    for (name, value) in old.attrs().as_object().unwrap_or_default() {
-        kept.set_attr(name.clone(), value.clone())?;
+    for (name, value) in old.attributes().as_object().unwrap_or_default() {
+        kept.set_attribute(name.clone(), value.clone())?;
     }
     let lines: Vec<Json> = report.uncertain().into_iter().map(Json::from).collect();
     if !lines.is_empty() {
-        kept.set_attr(ATTRIBUTE, lines)?;
+        kept.set_attribute(ATTRIBUTE, lines)?;
     }
     kept.commit()?;
     Ok(report)

@@ -9,6 +9,7 @@ mod blocks;
 mod copy;
 mod edit;
 mod fetch;
+mod handles;
 mod meta;
 mod open;
 mod options;
@@ -21,6 +22,7 @@ mod vl;
 
 pub(crate) use blocks::{Change, Made};
 pub use edit::Fill;
+pub(crate) use handles::opens;
 pub use options::{FrameOptions, OpenOptions};
 pub use std_io::{Appender, ByteReader};
 pub(crate) use verify::Depth;

@@ -19,7 +19,7 @@ mod storage;
 mod yaml;
 
 pub use column::Updates;
-pub use storage::{Order, Reserve};
+pub use storage::{ItemOrder, Reserve};
 
 pub(crate) use column::Column;
 pub(crate) use file::{INDEX, Index, MAGIC};

@@ -13,7 +13,7 @@ use crate::schunk::SuperChunk;
 
 /// Looks at the arrays of all columns, and whether they fit together.
 pub(super) fn folder(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
-    let folder = match ColumnFolder::open(path, &walk.options.open.limits) {
+    let folder = match ColumnFolder::open_with(path, &walk.options.open) {
         Ok(folder) => {
             walk.report.count(Level::Structure, Verdict::Verified);
             folder

@@ -98,7 +98,7 @@ fn look_at(walk: &mut Walk<'_>, array: &Array, root: &dyn Dir) -> Result<()> {
     let name = |file: &str| format!("{}/data/{file}", array.name());
     let (count, damaged) = match array.chunks() {
         Some(chunks) => (chunks.chunk_count() as u64, walk.chunks(chunks)),
-        None => (array.len(), objects(walk, array)),
+        None => (array.row_count(), objects(walk, array)),
     };
     if !walk.report.wants(Level::Files) {
         return Ok(());
@@ -150,7 +150,7 @@ fn objects(walk: &mut Walk<'_>, array: &Array) -> Vec<u64> {
     if !walk.report.wants(Level::Decode) {
         return damaged;
     }
-    for row in walk.choose(array.len()) {
+    for row in walk.choose(array.row_count()) {
         match array.object_bytes(row) {
             Ok(_) => {
                 walk.report.count(Level::Decode, Verdict::Verified);
@@ -199,7 +199,7 @@ pub(super) fn blsk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
             let array = blsk::Array::open_with(path, options);
             let Some(array) = opened(walk, array)? else { return Ok(()) };
             let band = array.chunk_shape().first().map_or(1, |rows| *rows as u64);
-            let (rows, size) = (array.len(), array.row_size());
+            let (rows, size) = (array.row_count(), array.row_size());
             return bands(walk, "", rows, band, size, |rows, dst| array.read_rows(rows, dst));
         }
         table => table,
@@ -211,7 +211,9 @@ pub(super) fn blsk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
     check_found(walk, names.is_empty(), path)?;
     for name in names {
         let size = table.row_size(name)?;
-        bands(walk, name, table.len(), band, size, |rows, dst| table.read_rows(name, rows, dst))?;
+        bands(walk, name, table.row_count(), band, size, |rows, dst| {
+            table.read_rows(name, rows, dst)
+        })?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use superchunk::store::Bytes;
 use superchunk::verify::{self, Level};
 use superchunk::{
     Codec, CompressOptions, DType, Error, ErrorKind, Executor, Filter, FrameOptions, Limits,
-    NdArray, NdOptions, OpenOptions, SuperChunk,
+    NdArray, NdOptions, NdStorage, OpenOptions, SuperChunk,
 };
 use superchunk_testkit::datasets;
 use superchunk_testkit::marks::{self, BlockMarks};
@@ -337,8 +337,11 @@ fn salvage_and_copies_of_arrays_leave_marks_out() {
 
         let items = bytes.len() / item_size;
         let dtype = DType::parse(&format!("|V{item_size}")).unwrap();
-        let nd_options = NdOptions::new(FrameOptions::new(options.clone())).with_chunks(&[items]);
-        let mut array = NdArray::in_memory(&[items as u64], &dtype, &nd_options).unwrap();
+        let nd_options = NdStorage::new(FrameOptions::new(options.clone())).with_chunks(&[items]);
+        let mut array = NdArray::in_memory(
+            &NdOptions::new(&[items as u64], dtype.clone()).with_storage(nd_options.clone()),
+        )
+        .unwrap();
         array.write_box(&[0], &[items as u64], &bytes[..items * item_size]).unwrap();
         let stored = array.superchunk().compressed_chunk(0).unwrap();
         let copy = array.copy_to_memory(&array.options()).unwrap();

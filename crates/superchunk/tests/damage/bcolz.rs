@@ -46,7 +46,7 @@ impl Original {
         let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
         let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
         array.append(&bytes).unwrap();
-        array.set_attr("unit", "m").unwrap();
+        array.set_attribute("unit", "m").unwrap();
         array.close().unwrap();
         let files = files_of(dir.as_ref()).unwrap();
         let chunks = bytes.chunks(chunk_len * row).map(<[u8]>::to_vec).collect();
@@ -169,7 +169,7 @@ fn table(seed: u64) -> (Files, Vec<Original>) {
     let bytes: Vec<Vec<u8>> =
         types.iter().map(|(_, size)| mixed(rows * size, *size, seed + 7)).collect();
     table.append(&[("c0", &bytes[0]), ("c1", &bytes[1]), ("c2", &bytes[2])]).unwrap();
-    table.set_attr("made", "by us").unwrap();
+    table.set_attribute("made", "by us").unwrap();
     table.close().unwrap();
     let mut files = files_of(dir.as_ref()).unwrap();
     if seed.is_multiple_of(3) {
@@ -246,12 +246,12 @@ fn a_good_array_and_a_good_table_come_back_whole() {
             "chunks are copied as they are"
         );
         let array = Array::open_in_dir(dir, &OpenOptions::new()).unwrap();
-        assert_eq!(array.attrs().get("unit"), Some(&Json::from("m")));
+        assert_eq!(array.attributes().get("unit"), Some(&Json::from("m")));
         let (files, _) = table(seed);
         let (dir, report) = salvaged(&files).unwrap();
         assert!(report.is_whole() && report.columns.len() == 3, "{report:?}");
         let saved = Table::open_in_dir(dir, &OpenOptions::new()).unwrap();
-        assert_eq!(saved.attrs().get("made"), Some(&Json::from("by us")));
+        assert_eq!(saved.attributes().get("made"), Some(&Json::from("by us")));
     }
 }
 

@@ -226,7 +226,7 @@ fn too_little_memory_is_no_damage_of_a_folder_of_bcolz() {
         (Arc::new(MemoryFolder::new()), Arc::new(MemoryFolder::new()));
     let mut array = Array::create_in_dir(one.clone(), &column).unwrap();
     array.append(&data).unwrap();
-    array.set_attr("unit", "metres").unwrap();
+    array.set_attribute("unit", "metres").unwrap();
     array.close().unwrap();
     let options = TableOptions::new().with_column("number", column);
     let mut table = Table::create_in_dir(other.clone(), &options).unwrap();
@@ -252,9 +252,13 @@ fn too_little_memory_is_no_damage_of_a_folder_of_bcolz() {
 #[test]
 fn too_little_memory_is_no_damage_of_a_blsk_tree() {
     let from = Arc::new(MemoryFolder::new());
-    let options = blsk::Options::default().with_chunk_rows(CHUNK / 4);
+    let options = blsk::TreeOptions::default().with_chunk_rows(CHUNK / 4);
     let dtype = DType::parse("<i4").unwrap();
-    let mut array = blsk::Array::create_in_dir(from.clone(), &dtype, &[], &options).unwrap();
+    let mut array = blsk::Array::create_in_dir(
+        from.clone(),
+        &blsk::ArrayOptions::new(dtype.clone()).with_tree(options.clone()),
+    )
+    .unwrap();
     array.append(&Rng::new(1).bytes(3 * CHUNK)).unwrap();
     array.close().unwrap();
     let [limits, _] = small_limits();

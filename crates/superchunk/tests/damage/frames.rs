@@ -16,7 +16,7 @@ use superchunk::salvage::{self, Certainty, Order, Report, Source};
 use superchunk::store::{Bytes, Dir, MemoryFolder, ReadAt, WriteAt};
 use superchunk::{
     Codec, CompressOptions, DType, Error, ErrorKind, Fill, FrameOptions, Limits, NdArray,
-    NdOptions, OpenOptions, SuperChunk, chunk, verify,
+    NdOptions, NdStorage, OpenOptions, SuperChunk, chunk, verify,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::salvaged::named_chunks;
@@ -298,8 +298,11 @@ fn an_undamaged_frame_is_saved_whole() {
 /// The frame of an array of 35 × 45 items, and the items.
 fn array_of_noise() -> (Vec<u8>, Vec<u8>) {
     let frame = FrameOptions::new(CompressOptions::new(2));
-    let options = NdOptions::new(frame).with_chunks(&[10, 10]).with_blocks(&[5, 5]);
-    let mut array = NdArray::in_memory(&[35, 45], &DType::parse("<u2").unwrap(), &options).unwrap();
+    let options = NdStorage::new(frame).with_chunks(&[10, 10]).with_blocks(&[5, 5]);
+    let mut array = NdArray::in_memory(
+        &NdOptions::new(&[35, 45], DType::parse("<u2").unwrap()).with_storage(options.clone()),
+    )
+    .unwrap();
     let items = Rng::new(4).bytes(2 * 35 * 45);
     array.write_box(&[0, 0], &[35, 45], &items).unwrap();
     (array.superchunk().to_bytes().unwrap(), items)

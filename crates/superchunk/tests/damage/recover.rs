@@ -95,6 +95,6 @@ fn a_begun_commit_of_a_table_is_completed_for_programs_that_know_nothing_of_it()
     assert!(!path.join(".b2commit").exists() && !path.join("b/data/.b2new.0").exists());
     let sizes = fs::read_to_string(path.join("a/meta/sizes")).unwrap();
     assert!(sizes.contains("[40]"), "{sizes}");
-    assert_eq!(bcolz::Table::open(&path).unwrap().len(), 40);
+    assert_eq!(bcolz::Table::open(&path).unwrap().row_count(), 40);
     assert_eq!(recovered(&path), recover::Recovered::default());
 }

@@ -137,7 +137,9 @@ fn trees_and_objects_are_looked_at() {
     let scratch = Scratch::new();
     let path = scratch.path("tree.blsk");
     let columns = [("a", DType::of::<u32>()), ("b", DType::of::<f64>())];
-    let mut table = blsk::Table::create(&path, &columns, &[], &blsk::Options::default()).unwrap();
+    let mut table =
+        blsk::Table::create(&path, &blsk::TableOptions::new().with_columns(columns.clone()))
+            .unwrap();
     table.append(&[("a", &[7; 400]), ("b", &[9; 800])]).unwrap();
     table.close().unwrap();
     let report = look(&path, &Options::new());

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use superchunk::store::MemoryFolder;
 use superchunk::{
-    CompressOptions, DType, Error, ErrorKind, FillValue, FrameOptions, NdArray, NdOptions, Objects,
-    ObjectsOptions, OpenOptions, Selection, SplitMode, SuperChunk,
+    CompressOptions, DType, Error, ErrorKind, FillValue, FrameOptions, NdArray, NdOptions,
+    NdStorage, Objects, ObjectsOptions, OpenOptions, Selection, SplitMode, SuperChunk,
 };
 use superchunk_testkit::faulty::{RunLengths, with_codec};
 
@@ -83,10 +83,14 @@ fn a_wrong_chunk_is_not_put_in_the_place_of_another() {
 fn write_box(start: [u64; 2], stop: [u64; 2], chunk: &str) {
     let dir: Arc<MemoryFolder> = Arc::new(MemoryFolder::new());
     let options = FrameOptions::new(compress(RunLengths::default()));
-    let options = NdOptions::new(options).with_chunks(&[32, 64]).with_blocks(&[8, 64]);
+    let options = NdStorage::new(options).with_chunks(&[32, 64]).with_blocks(&[8, 64]);
     let items: Vec<u32> = (0..64 * 128).map(|at| at / 500).collect();
     let (shape, dtype, zeros) = ([64, 128], DType::of::<u32>(), FillValue::Zeros);
-    let array = NdArray::create_in_dir(dir.clone(), Some("a"), &shape, &dtype, zeros, &options);
+    let array = NdArray::create_in_dir(
+        dir.clone(),
+        Some("a"),
+        &NdOptions::new(&shape, dtype.clone()).with_fill(zeros).with_storage(options.clone()),
+    );
     let mut array = array.unwrap();
     array.write(&Selection::all(&[64, 128]), &items).unwrap();
     array.close().unwrap();

@@ -108,7 +108,7 @@ fn every_type_made_here_is_read_and_changed_by_bcolz() {
         let mut expected = rows(dtype, 53 * per_row, &mut rng);
         let mut array = Array::create(&path, &options).unwrap();
         array.append(&expected).unwrap();
-        array.set_attr("unit", "é").unwrap();
+        array.set_attribute("unit", "é").unwrap();
         array.close().unwrap();
         check_array(&mut peer, &path, &expected, &what);
         assert_eq!(peer.bcolz_read_array(&path).unwrap().attrs, json!({"unit": "é"}));
@@ -164,7 +164,7 @@ fn every_type_made_by_bcolz_is_read_and_changed_here() {
         let more = rows(dtype, 20 * per_row, &mut rng);
         array.append(&more).unwrap();
         array.write_rows(30, &more).unwrap();
-        array.trim(7).unwrap();
+        array.truncate(array.row_count() - 7).unwrap();
         array.close().unwrap();
         expected.extend(&more);
         expected[30 * row_size..50 * row_size].copy_from_slice(&more);
@@ -200,14 +200,18 @@ impl Model {
         let ours = Table::open(path).unwrap_or_else(|error| panic!("{step}: {error}"));
         assert!(theirs.names.iter().eq(self.columns.iter().map(|(name, ..)| name)), "{step}");
         assert!(ours.names().eq(self.columns.iter().map(|(name, ..)| name.as_str())), "{step}");
-        assert_eq!((theirs.len, ours.len()), (self.len() as u64, self.len() as u64), "{step}");
+        assert_eq!(
+            (theirs.len, ours.row_count()),
+            (self.len() as u64, self.len() as u64),
+            "{step}"
+        );
         for ((name, _, bytes), theirs) in self.columns.iter().zip(&theirs.columns) {
             same(theirs, bytes, &format!("{step}: {name}, bcolz"));
             same(&ours.array(name).unwrap().to_vec().unwrap(), bytes, &format!("{step}: {name}"));
         }
         for (name, value) in &self.attrs {
             assert_eq!(theirs.attrs[name], *value, "{step}");
-            assert_eq!(ours.attrs().get(name).and_then(Json::as_u64), Some(*value), "{step}");
+            assert_eq!(ours.attributes().get(name).and_then(Json::as_u64), Some(*value), "{step}");
         }
     }
 }
@@ -278,7 +282,7 @@ fn change_here(path: &Path, model: &mut Model, rng: &mut Rng) -> String {
         3 => {
             let count = rng.index(model.len().min(30) + 1);
             shrink(model, model.len() - count);
-            table.trim(count as u64).unwrap();
+            table.truncate(table.row_count() - count as u64).unwrap();
             format!("trim {count}")
         }
         4 => {
@@ -318,7 +322,7 @@ fn change_here(path: &Path, model: &mut Model, rng: &mut Rng) -> String {
             let name = format!("a{}", rng.below(4));
             model.attrs.retain(|(known, _)| *known != name);
             model.attrs.push((name.clone(), rng.below(99)));
-            table.set_attr(&name, model.attrs.last().unwrap().1).unwrap();
+            table.set_attribute(&name, model.attrs.last().unwrap().1).unwrap();
             "attribute".to_owned()
         }
     };

@@ -13,7 +13,8 @@ use superchunk::frame::Kind;
 use superchunk::store::{Dir, Folder};
 use superchunk::{
     Codec, CompressOptions, DType, Error, ErrorKind, FrameOptions, Limits, NdArray, NdOptions,
-    Objects, ObjectsOptions, OpenOptions, Opened, Result, SuperChunk, bcolz, blsk, chunk, npy,
+    NdStorage, Objects, ObjectsOptions, OpenOptions, Opened, Result, SuperChunk, bcolz, blsk,
+    chunk, npy,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::scratch::Scratch;
@@ -61,9 +62,12 @@ impl Zoo {
             bytes_of.append(bytes)?;
             bytes_of.close()?;
             let whole = [bytes.len()];
-            let options = NdOptions::new(frame).with_chunks(&whole).with_blocks(&whole);
+            let options = NdStorage::new(frame).with_chunks(&whole).with_blocks(&whole);
             let shape = [bytes.len() as u64];
-            let mut cube = NdArray::create(at(array), &shape, &u8s, &options)?;
+            let mut cube = NdArray::create(
+                at(array),
+                &NdOptions::new(&shape, u8s.clone()).with_storage(options.clone()),
+            )?;
             cube.write_box(&[0], &shape, bytes)?;
             cube.close()?;
         }
@@ -83,13 +87,20 @@ impl Zoo {
         let mut table = bcolz::Table::create(at("bcolz table"), &options)?;
         table.append(&[("a", bytes)])?;
         table.close()?;
-        let options = blsk::Options::default().with_chunk_rows(bytes.len());
+        let options = blsk::TreeOptions::default().with_chunk_rows(bytes.len());
         let options = options.with_compress(compress.clone());
-        let mut array = blsk::Array::create(at("blsk array"), &u8s, &[], &options)?;
+        let mut array = blsk::Array::create(
+            at("blsk array"),
+            &blsk::ArrayOptions::new(u8s.clone()).with_tree(options.clone()),
+        )?;
         array.append(bytes)?;
         array.close()?;
-        let mut table =
-            blsk::Table::create(at("blsk table"), &[("a", u8s.clone())], &[], &options)?;
+        let mut table = blsk::Table::create(
+            at("blsk table"),
+            &blsk::TableOptions::new()
+                .with_columns([("a", u8s.clone())])
+                .with_tree(options.clone()),
+        )?;
         table.append(&[("a", bytes)])?;
         table.close()?;
         let mut file = npy::write_header(&u8s, &[bytes.len() as u64]);

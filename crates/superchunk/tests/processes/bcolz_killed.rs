@@ -76,9 +76,9 @@ impl Scene {
                     table.commit()?;
                 }
             }
-            Self::Trim => table.trim(12)?,
+            Self::Trim => table.truncate(table.row_count() - 12)?,
             Self::Both => {
-                table.trim(8)?;
+                table.truncate(table.row_count() - 8)?;
                 append(table, 17..33)?;
             }
             Self::AddColumn => {
@@ -150,7 +150,7 @@ fn change_in_child(scene: Scene, path: &Path, moment: usize) -> bool {
 fn ours(path: &Path) -> State {
     let table = Table::open(path).unwrap_or_else(|error| panic!("{error}"));
     let columns = table.arrays().into_iter().map(|(name, array)| (name, array.to_vec().unwrap()));
-    state(table.len(), columns.collect())
+    state(table.row_count(), columns.collect())
 }
 
 /// What the peer sees, likewise.

@@ -4,14 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
-use std::time::Duration;
 
 use superchunk::bloscpack::{Pack, PackOptions};
-use superchunk::columns::ColumnFolder;
+use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::frame::Kind;
 use superchunk::{
-    CompressOptions, DType, ErrorKind, FrameOptions, Limits, NdArray, NdOptions, Objects,
-    ObjectsOptions, Result, SuperChunk, bcolz, blsk,
+    CompressOptions, DType, ErrorKind, FrameOptions, NdArray, NdOptions, Objects, ObjectsOptions,
+    Result, SuperChunk, bcolz, blsk,
 };
 use superchunk_testkit::scratch::Scratch;
 use superchunk_testkit::trees::files_of;
@@ -53,7 +52,7 @@ const SUBJECTS: [Subject; 10] = [
         make: |path| {
             let dtype = DType::parse("<i4").unwrap();
             let mut array =
-                NdArray::create(path, &[100, 10], &dtype, &NdOptions::default()).unwrap();
+                NdArray::create(path, &NdOptions::new(&[100, 10], dtype.clone())).unwrap();
             array.append(0, &noise(400)).unwrap();
             array.close().unwrap();
         },
@@ -98,14 +97,14 @@ const SUBJECTS: [Subject; 10] = [
         make: |path| {
             let dtype = DType::parse("<u4").unwrap();
             let mut array =
-                blsk::Array::create(path, &dtype, &[], &blsk::Options::default()).unwrap();
+                blsk::Array::create(path, &blsk::ArrayOptions::new(dtype.clone())).unwrap();
             array.append(&noise(600)).unwrap();
             array.close().unwrap();
         },
         change_and_drop: |path| {
             let mut array = blsk::Array::edit(path).unwrap();
             array.append(&noise(6000)).unwrap();
-            array.set_attr("note", "not committed").unwrap();
+            array.set_attribute("note", "not committed").unwrap();
         },
     },
     Subject {
@@ -115,15 +114,15 @@ const SUBJECTS: [Subject; 10] = [
             let options = bcolz::TableOptions::new().with_column("a", column.clone());
             let mut table = bcolz::Table::create(path, &options.with_column("b", column)).unwrap();
             append_to_bcolz(&mut table, 600);
-            table.set_attr("unit", "m").unwrap();
+            table.set_attribute("unit", "m").unwrap();
             table.close().unwrap();
         },
         change_and_drop: |path| {
             let mut table = bcolz::Table::edit(path).unwrap();
             append_to_bcolz(&mut table, 6000);
-            table.set_attr("note", "not committed").unwrap();
-            table.remove_attr("unit").unwrap();
-            table.set_column_attr("a", "note", "not committed").unwrap();
+            table.set_attribute("note", "not committed").unwrap();
+            table.remove_attribute("unit").unwrap();
+            table.set_column_attribute("a", "note", "not committed").unwrap();
         },
     },
     Subject {
@@ -131,29 +130,32 @@ const SUBJECTS: [Subject; 10] = [
         make: |path| {
             let columns = [("a", DType::of::<u32>()), ("b", DType::of::<u32>())];
             let mut table =
-                blsk::Table::create(path, &columns, &[], &blsk::Options::default()).unwrap();
+                blsk::Table::create(path, &blsk::TableOptions::new().with_columns(columns.clone()))
+                    .unwrap();
             append_to_blsk(&mut table, 600);
-            table.set_attr("unit", "m").unwrap();
+            table.set_attribute("unit", "m").unwrap();
             table.close().unwrap();
         },
         change_and_drop: |path| {
             let mut table = blsk::Table::edit(path).unwrap();
             append_to_blsk(&mut table, 6000);
             table.write_rows("a", 3, &noise(40)).unwrap();
-            table.remove_attr("unit").unwrap();
+            table.remove_attribute("unit").unwrap();
         },
     },
     Subject {
         name: "folder of columns",
         make: |path| {
-            let mut folder = ColumnFolder::create(path, ["a"]).unwrap();
-            folder.set_attr("unit", "m").unwrap();
+            let mut folder =
+                ColumnFolder::create(path, &ColumnFolderOptions::new().with_columns(["a"]))
+                    .unwrap();
+            folder.set_attribute("unit", "m").unwrap();
             folder.close().unwrap();
         },
         change_and_drop: |path| {
-            let mut folder = ColumnFolder::edit(path, &Limits::default(), Duration::ZERO).unwrap();
-            folder.set_attr("note", "not committed").unwrap();
-            folder.remove_attr("unit");
+            let mut folder = ColumnFolder::edit(path).unwrap();
+            folder.set_attribute("note", "not committed").unwrap();
+            folder.remove_attribute("unit").unwrap();
         },
     },
 ];
@@ -209,15 +211,15 @@ fn an_error_in_the_middle_of_a_change_discards_all_of_it() {
     fn change_bcolz(path: &Path) -> Result<()> {
         let mut table = bcolz::Table::edit(path)?;
         append_to_bcolz(&mut table, 6000);
-        table.set_attr("note", "not committed")?;
+        table.set_attribute("note", "not committed")?;
         table.write_rows("no such column", 0, &noise(4))?;
         table.close()
     }
     fn change_blsk(path: &Path) -> Result<()> {
         let mut table = blsk::Table::edit(path)?;
         append_to_blsk(&mut table, 6000);
-        table.set_attr("note", "not committed")?;
-        table.trim(1 << 40)?;
+        table.set_attribute("note", "not committed")?;
+        table.truncate(table.row_count() + 1)?;
         table.close()
     }
     type Change = fn(&Path) -> Result<()>;
@@ -247,11 +249,11 @@ fn columns_change_only_when_nothing_waits_for_a_commit() {
     (subject.make)(&path);
     let before = bytes_of(&scratch);
     let mut table = bcolz::Table::edit(&path).unwrap();
-    let rows = table.len();
+    let rows = table.row_count();
     let waiting: [fn(&mut bcolz::Table) -> Result<()>; 3] = [
         |table| table.write_rows("a", 3, &noise(40)),
-        |table| table.set_attr("note", "not committed"),
-        |table| table.set_column_attr("b", "note", "not committed"),
+        |table| table.set_attribute("note", "not committed"),
+        |table| table.set_column_attribute("b", "note", "not committed"),
     ];
     for change in waiting {
         change(&mut table).unwrap();

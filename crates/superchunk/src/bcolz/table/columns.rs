@@ -34,11 +34,11 @@ impl Table {
         let row_size = options.dtype.item_size() * options.row_shape.iter().product::<usize>();
         let rows = bytes.len().checked_div(row_size).unwrap_or(0) as u64;
         let whole = bytes.len().is_multiple_of(row_size.max(1));
-        if !whole || (!self.columns.is_empty() && rows != self.len()) {
+        if !whole || (!self.columns.is_empty() && rows != self.row_count()) {
             return Err(Error::invalid(format!(
                 "{} bytes for column `{name}`: the table has {} rows, and each takes {row_size}",
                 bytes.len(),
-                self.len()
+                self.row_count()
             )));
         }
         let root = self.home.root()?;
@@ -102,7 +102,7 @@ impl Table {
         let folder = root.create_folder(name)?;
         let listed = Listed::create(self.home.child(name), folder.as_ref(), options, 1)?;
         let mut table = Self::from_listed(listed, &self.setup, &Access::Write)?;
-        table.resize(self.len())?;
+        table.resize(self.row_count())?;
         table.commit()?;
         self.home.sync(root.as_ref())?;
         let mut rootdirs = self.rootdirs();

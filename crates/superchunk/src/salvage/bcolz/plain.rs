@@ -47,7 +47,7 @@ impl Plain {
         let mut array = Array::create_in_dir(to, &self.options(rows))?;
         if let Ok(attrs) = &self.survey.attrs {
             for (name, value) in attrs.json().as_object().unwrap_or_default() {
-                array.set_attr(name, value.clone())?;
+                array.set_attribute(name, value.clone())?;
             }
         }
         let data = from.open_folder("data").ok();
@@ -84,7 +84,8 @@ impl Plain {
     fn add(&mut self, array: &mut Array, number: u64, chunk: Chunk, end: u64) -> Result<()> {
         let certainty = chunk.certainty?;
         let row = self.shape.row_size;
-        let room = usize::try_from(end - array.len()).unwrap_or(usize::MAX).saturating_mul(row);
+        let room =
+            usize::try_from(end - array.row_count()).unwrap_or(usize::MAX).saturating_mul(row);
         if chunk.len as u64 > self.shape.chunk_len.saturating_mul(row as u64) {
             self.miss(number, format!("it holds {} bytes, {room} belong here", chunk.len));
             return Ok(());

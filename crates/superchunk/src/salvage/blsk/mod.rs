@@ -35,12 +35,12 @@ use survey::Survey;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use superchunk::blsk::{Array, Options};
+/// use superchunk::blsk::{Array, ArrayOptions, TreeOptions};
 /// use superchunk::store::{Dir, MemoryFolder};
 /// use superchunk::{DType, Limits, OpenOptions, salvage};
 ///
 /// let (from, to) = (Arc::new(MemoryFolder::new()), Arc::new(MemoryFolder::new()));
-/// let mut array = Array::create_in_dir(from.clone(), &DType::of::<u32>(), &[], &Options::default())?;
+/// let mut array = Array::create_in_dir(from.clone(), &ArrayOptions::of::<u32>())?;
 /// array.append_items(&(0..1000u32).collect::<Vec<_>>())?;
 /// array.close()?;
 /// from.open_folder("meta")?.remove("nrows")?;
