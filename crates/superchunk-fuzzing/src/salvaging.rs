@@ -29,7 +29,7 @@ pub(crate) fn salvage(input: &[u8]) {
     bounded(len, || blsk_tree(folder.as_ref()));
 }
 
-fn frame(saved: Result<(SuperChunk, salvaging::Report)>) {
+fn frame(saved: Result<(SuperChunk, salvaging::SalvageReport)>) {
     let Ok((frame, report)) = no_bug(saved) else { return };
     let _ = report.is_whole();
     for number in 0..frame.chunk_count().min(100) {
@@ -79,9 +79,9 @@ fn room(rows: u64, size: usize) -> (u64, Vec<u8>) {
 
 /// The new folder, and what is said of it.
 fn saved(
-    rebuild: impl Fn(&dyn Dir, Arc<dyn Dir>, &Limits) -> Result<salvaging::Report>,
+    rebuild: impl Fn(&dyn Dir, Arc<dyn Dir>, &Limits) -> Result<salvaging::SalvageReport>,
     folder: &dyn Dir,
-) -> Option<(Arc<dyn Dir>, salvaging::Report)> {
+) -> Option<(Arc<dyn Dir>, salvaging::SalvageReport)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let report = no_bug(rebuild(folder, to.clone(), &limits())).ok()?;
     let _ = report.is_whole();

@@ -18,7 +18,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         &NdOptions::new(&[365, 180, 360], dtype.clone()).with_storage(options.clone()),
     )?;
     let day = Selection::parse("100", cube.shape())?;
-    cube.write(&day, &vec![15.5f32; 180 * 360])?;
+    cube.write_items(&day, &vec![15.5f32; 180 * 360])?;
     cube.close()?;
 
     // As between NumPy's brackets; only the blocks in the selection are decoded.

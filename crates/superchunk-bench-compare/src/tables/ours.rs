@@ -122,7 +122,7 @@ impl Ours<'_> {
         let mut options = TableOptions::new().with_durability(durability);
         for column in &self.data.columns {
             let array = ArrayOptions::new(DType::parse(column.dtype)?);
-            let array = array.with_expected_len(self.data.rows as u64);
+            let array = array.with_expected_rows(self.data.rows as u64);
             options = options.with_column(&column.name, array);
         }
         if bounds {

@@ -61,7 +61,7 @@ pub(crate) fn pack(
         );
         let mut array = created.map_err(|error| request.refused(error))?;
         for (name, value) in request.attributes {
-            array.superchunk_mut().set_value(name, value)?;
+            array.superchunk_mut().set_attribute(name, value.clone())?;
         }
         let mut next = |buffer: &mut [u8]| {
             source.fill(buffer)?;
@@ -109,12 +109,12 @@ pub(crate) fn convert(
             &NdOptions::new(&shape, dtype.clone()).with_storage(options.clone()),
         );
         let mut array = created.map_err(|error| request.refused(error))?;
-        for name in input.frame().into_iter().flat_map(SuperChunk::value_names) {
-            let value = input.need_frame()?.value_bytes(name)?;
-            array.superchunk_mut().set_value_bytes(name, &value)?;
+        for name in input.frame().into_iter().flat_map(SuperChunk::attribute_names) {
+            let value = input.need_frame()?.attribute_bytes(name)?;
+            array.superchunk_mut().set_attribute_bytes(name, &value)?;
         }
         for (name, value) in input.pack().map(packs::free_attributes).unwrap_or_default() {
-            array.superchunk_mut().set_value(&name, &value)?;
+            array.superchunk_mut().set_attribute(&name, value)?;
         }
         let mut at = 0;
         fill(&mut array, context.memory(), &mut |buffer| {
@@ -162,7 +162,7 @@ pub(crate) fn copy(
         input.check_expansion(context)?;
     }
     let options = options.with_kind(kind);
-    let mut progress = context.progress("copying", Some(frame.len()));
+    let mut progress = context.progress("copying", Some(frame.byte_len()));
     let copied = frame.copy_to_with(path, &options, |bytes| progress.add(bytes));
     Ok(copied.and_then(SuperChunk::close)?)
 }

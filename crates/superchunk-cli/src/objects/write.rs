@@ -101,7 +101,7 @@ pub(crate) fn append(
         true => {
             let pack = Box::new(context.edit_pack(&context.open_options(), path)?);
             let kind = kind_of_pack(&pack);
-            if let Some(first) = first.filter(|first| *first >= pack.object_count()) {
+            if let Some(first) = first.filter(|first| *first as u64 >= pack.object_count()) {
                 let count = pack.object_count();
                 let words = format!("there is no object {first} to replace: the file has {count}");
                 return Err(Failure::usage(words));
@@ -247,7 +247,7 @@ impl Writer {
         let checked = OpenOptions::new().with_check(context.verifies_writes());
         let mut frame = SuperChunk::edit_with(path, &checked)?;
         for (name, value) in request.attributes {
-            frame.set_value(name, value)?;
+            frame.set_attribute(name, value.clone())?;
         }
         Ok(frame.close()?)
     }
@@ -315,10 +315,10 @@ impl Writer {
 
 /// Puts an object in the place of another one, if there is one, and otherwise after all others.
 fn store(pack: &mut Pack, place: &mut Option<usize>, object: &[u8]) -> Outcome {
-    match place.filter(|number| *number < pack.object_count()) {
+    match place.filter(|number| (*number as u64) < pack.object_count()) {
         Some(number) => {
             *place = Some(number + 1);
-            Ok(pack.replace_object(number, object)?)
+            Ok(pack.replace_object(number as u64, object)?)
         }
         None => Ok(pack.append_object(object)?),
     }

@@ -88,15 +88,15 @@ pub(crate) fn change(
 /// Appends files to a file, all of them or none; returns how many bytes came and how many there are.
 pub(crate) fn append(path: &Path, inputs: &[OsString], context: &Context) -> Outcome<(u64, u64)> {
     let mut pack = context.edit_pack(&context.open_options(), path)?;
-    let before = pack.data()?.len();
+    let before = pack.superchunk()?.byte_len();
     inputs.iter().try_for_each(|input| append_one(&mut pack, input, context))?;
-    let after = pack.data()?.len();
+    let after = pack.superchunk()?.byte_len();
     interrupt::finally(|| pack.close())?;
     Ok((after - before, after))
 }
 
 fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
-    let before = pack.data()?.len();
+    let before = pack.superchunk()?.byte_len();
     let rows = pack.array().map(|array| (array.dtype.to_string(), array.shape.clone()));
     // Only whole rows make an array again, so those of a piece are kept until it is full.
     let mut rest = Vec::new();
@@ -138,7 +138,7 @@ fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
         let words = format!("the data does not end with a whole row of {row} bytes");
         return Err(Failure::usage(words).with_help("nothing was appended"));
     }
-    let added = pack.data()?.len() - before;
+    let added = pack.superchunk()?.byte_len() - before;
     let item = item_size(pack);
     if rows.is_none() && item > 1 && before.is_multiple_of(item) && !added.is_multiple_of(item) {
         context.tell(&format!("note: {added} bytes are not whole items of {item} bytes"));
@@ -147,5 +147,5 @@ fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
 }
 
 fn item_size(pack: &Pack) -> u64 {
-    pack.data().map_or(1, |data| data.item_size() as u64)
+    pack.superchunk().map_or(1, |data| data.item_size() as u64)
 }

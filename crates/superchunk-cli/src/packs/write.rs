@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use superchunk::bloscpack::{Checksum, Order, Pack, PackArray, PackOptions, PackStream};
+use superchunk::bloscpack::{Checksum, ItemOrder, Pack, PackArray, PackOptions, PackStream};
 use superchunk::{Codec, DType, Error, FrameOptions, Json, Value};
 
 use crate::context::Context;
@@ -80,7 +80,7 @@ pub(crate) fn options_like(input: &Input) -> Outcome<PackOptions> {
     let mut usual = PackOptions::new();
     usual.compress.item_size = input.item_size();
     let Some(pack) = input.pack() else { return Ok(usual) };
-    let (header, options) = (pack.header(), pack.data()?.options());
+    let (header, options) = (pack.header(), pack.superchunk()?.options());
     // Some codecs are only read.
     if Codec::PLAIN.contains(&options.codec) {
         usual.compress.codec = options.codec;
@@ -96,7 +96,7 @@ pub(crate) fn array_metadata(
     usual: PackOptions,
     dtype: DType,
     shape: &[u64],
-    order: Order,
+    order: ItemOrder,
     attributes: &[(String, Value)],
 ) -> Outcome<PackOptions> {
     let array = PackArray::new(dtype, shape).with_order(order);

@@ -22,7 +22,7 @@ enum Either<'a> {
 impl<'a> ArraySource<'a> {
     pub(super) fn of_bcolz(array: &'a bcolz::Array) -> Self {
         let column = Column::new(VALUES, array.dtype().clone());
-        let column = column.with_row_shape(array.row_shape()).with_chunk_rows(array.chunk_len());
+        let column = column.with_row_shape(array.row_shape()).with_chunk_rows(array.chunk_rows());
         Self { array: Either::Bcolz(array), columns: [column] }
     }
 

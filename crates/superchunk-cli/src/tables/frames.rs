@@ -115,7 +115,7 @@ impl Frames {
         }
         let value = value_of(value);
         for array in &mut self.arrays {
-            array.superchunk_mut().set_value(name, &value)?;
+            array.superchunk_mut().set_attribute(name, value.clone())?;
         }
         Ok(())
     }
@@ -169,9 +169,9 @@ fn renewed(
         place,
         &NdOptions::new(array.shape(), new.dtype.clone()).with_storage(options.clone()),
     )?;
-    for name in array.superchunk().value_names() {
-        let value = array.superchunk().value_bytes(name)?;
-        copy.superchunk_mut().set_value_bytes(name, &value)?;
+    for name in array.superchunk().attribute_names() {
+        let value = array.superchunk().attribute_bytes(name)?;
+        copy.superchunk_mut().set_attribute_bytes(name, &value)?;
     }
     let (old, new) = (std::slice::from_ref(old), std::slice::from_ref(new));
     let (source, mut at) = (files.source(), 0);

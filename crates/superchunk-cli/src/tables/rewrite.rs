@@ -140,10 +140,10 @@ fn array_options(
     let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
     let mut options = base.with_compress(chosen.compress);
     if let Some(size) = encoding.chunk_size {
-        options = options.with_chunk_len((size / array.row_size().max(1)).max(1) as u64);
+        options = options.with_chunk_rows((size / array.row_size().max(1)).max(1) as u64);
     }
     // A chunk is compressed when all of it is there.
-    let rows = options.chunk_len.unwrap_or(0).min(array.row_count());
+    let rows = options.chunk_rows.unwrap_or(0).min(array.row_count());
     context.memory().check(name, rows.saturating_mul(array.row_size() as u64))?;
     Ok(options)
 }

@@ -93,8 +93,8 @@ impl Sink {
             let mut plain = ArrayOptions::new(column.dtype.clone())
                 .with_row_shape(column.row_shape.clone())
                 .with_compress(compress)
-                .with_expected_len(schema.rows);
-            plain.chunk_len = chunk_rows(encoding, column.row_size()).map(|rows| rows as u64);
+                .with_expected_rows(schema.rows);
+            plain.chunk_rows = chunk_rows(encoding, column.row_size()).map(|rows| rows as u64);
             options.push((column.name.as_str(), plain));
         }
         match (schema.is_array, options.as_slice()) {

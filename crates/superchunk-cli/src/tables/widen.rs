@@ -215,13 +215,13 @@ fn widened(
     path: &Path,
     context: &Context,
 ) -> Outcome<bcolz::Array> {
-    let Some(chunks) = array.chunks() else { return Err(gone(path)) };
-    let chunk = array.chunk_len().saturating_mul(array.row_size() as u64);
+    let Some(chunks) = array.superchunk() else { return Err(gone(path)) };
+    let chunk = array.chunk_rows().saturating_mul(array.row_size() as u64);
     let options = ArrayOptions::new(column.dtype.clone())
         .with_row_shape(column.row_shape.clone())
         .with_compress(context.equip(chunks.options().clone()))
-        .with_chunk_len((chunk / column.row_size().max(1) as u64).max(1))
-        .with_expected_len(u64::try_from(array.expected_len()).unwrap_or(0))
+        .with_chunk_rows((chunk / column.row_size().max(1) as u64).max(1))
+        .with_expected_rows(u64::try_from(array.expected_rows()).unwrap_or(0))
         .with_default(array.default_value().clone());
     let mut new = bcolz::Array::create(path, &options)?;
     for (name, value) in array.attributes().as_object().unwrap_or_default() {

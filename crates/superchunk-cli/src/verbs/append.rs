@@ -89,7 +89,7 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
         return report(args, document, &words, context);
     }
     let mut frame = context.edit(&args.frame)?;
-    let before = frame.len();
+    let before = frame.byte_len();
     if arrays::is_array(&frame) {
         let added = arrays::append(frame, &args.inputs, context)?;
         let after = NdArray::open_with(&args.frame, &context.open_options())?;
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &AppendArgs, context: &Context) -> Outcome {
     append_all(&mut frame, &args.inputs, context)?;
     // Chunks of other frames move as they are.
     readers::check(&compat::super_chunk(&frame)?, &args.compat)?;
-    let after = frame.len();
+    let after = frame.byte_len();
     interrupt::finally(|| frame.close())?;
     report_bytes(args, after - before, after, context)
 }
@@ -157,9 +157,9 @@ fn report_rows(args: &AppendArgs, widened: &Widened, context: &Context) -> Outco
 fn append_all(frame: &mut SuperChunk, inputs: &[OsString], context: &Context) -> Outcome {
     let item_size = frame.item_size() as u64;
     for input in inputs {
-        let before = frame.len();
+        let before = frame.byte_len();
         append_one(frame, input, context)?;
-        let added = frame.len() - before;
+        let added = frame.byte_len() - before;
         if !added.is_multiple_of(item_size) {
             let words = format!("{added} bytes are not whole items of {item_size} bytes");
             return Err(Failure::usage(words).with_help("nothing was appended"));

@@ -95,7 +95,7 @@ fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
         return packs::change(path, context, |json| Ok(json.set(name, value)?));
     }
     let mut frame = context.edit(path)?;
-    frame.set_value(name, value)?;
+    frame.set_attribute(name, value.clone())?;
     interrupt::finally(|| frame.close())
 }
 
@@ -110,10 +110,10 @@ fn remove(path: &Path, name: &str, context: &Context) -> Outcome {
         return packs::change(path, context, rm);
     }
     let mut frame = context.edit(path)?;
-    if !frame.value_names().any(|known| known == name) {
+    if !frame.attribute_names().any(|known| known == name) {
         return Err(missing());
     }
-    frame.remove_value(name)?;
+    frame.remove_attribute(name)?;
     interrupt::finally(|| frame.close())
 }
 
@@ -188,8 +188,8 @@ fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
     } else {
         let frame = input.need_frame()?;
         let mut decoding = Decoding::of(&input);
-        match frame.value_names().any(|known| known == name) {
-            true => decoding.value(&frame.value_bytes(name)?)?,
+        match frame.attribute_names().any(|known| known == name) {
+            true => decoding.value(&frame.attribute_bytes(name)?)?,
             false => decoding.value(frame.metalayer(name).ok_or_else(missing)?)?,
         }
     };

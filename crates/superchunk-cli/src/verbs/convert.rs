@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use superchunk::bloscpack::Order;
+use superchunk::bloscpack::ItemOrder;
 use superchunk::frame::Kind;
 use superchunk::{SuperChunk, Value, chunk};
 
@@ -344,18 +344,18 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
             _ => {
                 let mut frame = SuperChunk::create(temporary, &options)?;
                 for (name, value) in attributes_of(input)? {
-                    frame.set_value(&name, &value)?;
+                    frame.set_attribute(&name, value)?;
                 }
                 input.pieces(&mut |bytes| Ok(frame.append(bytes)?))?;
                 return Ok(frame.close()?);
             }
         };
-        options.chunk_size = Some(chunk.header().len().max(1));
+        options.chunk_size = Some(chunk.header().byte_len().max(1));
         options.compress.codec = chunk.header().codec().unwrap_or(options.compress.codec);
         options.compress.filters = chunk.header().filters();
         warn_of_delta(&options.compress.filters, context);
         let mut frame = SuperChunk::create(temporary, &options)?;
-        if chunk.header().len() > 0 {
+        if chunk.header().byte_len() > 0 {
             frame.append_chunk(chunk.as_bytes())?;
         }
         Ok(frame.close()?)
@@ -382,7 +382,7 @@ pub(crate) fn to_pack(
     let options = match &input.content {
         Content::Array(_) => {
             let (dtype, shape) = arrays::type_and_shape(input)?;
-            packs::array_metadata(options, dtype, &shape, Order::C, &attributes)?
+            packs::array_metadata(options, dtype, &shape, ItemOrder::C, &attributes)?
         }
         _ => {
             let mut options = options.with_expected_len(input.len());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use superchunk::detect::{self, Detected, Format};
 use superchunk::frame::Kind;
-use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
+use superchunk::salvage::{self, Certainty, Hole, Piece, SalvageReport};
 use superchunk::store::{FileReader, Folder, ReadAt};
 use superchunk::verify::{self, Verdict};
 use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
@@ -85,7 +85,7 @@ fn check_name(output: &Path, format: &str) -> Outcome {
 
 /// Makes sure that what was saved is whole in itself, all of it.
 fn check(saved: &Path, context: &Context) -> Outcome {
-    let options = verify::Options::new().with_open(context.open_options());
+    let options = verify::VerifyOptions::new().with_open(context.open_options());
     let report = verify::path(saved, &options, &mut |_, _| {})?;
     let unchecked = report.findings.iter().find(|found| found.verdict == Verdict::Unchecked);
     let error = match (report.corrupt().next(), unchecked) {
@@ -118,7 +118,7 @@ fn refuse(args: &SalvageArgs, detected: &Detected) -> Failure {
 
 /// What can be read of a folder, as another one. A tree of `blsk` and a folder of bcolz have no file in common
 /// by which they could be taken for each other; the index of a sparse frame may be what is missing.
-fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(SalvageReport, u64)> {
     let dir = Folder::open(from)?;
     match detect::path(from).map(|found| found.format) {
         Ok(Format::SparseFrame) => return sparse(&dir, to, limits),
@@ -143,12 +143,12 @@ fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
 }
 
 /// A report of several columns, with the bytes that were found of all.
-fn counted(report: Report) -> (Report, u64) {
+fn counted(report: SalvageReport) -> (SalvageReport, u64) {
     let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
     (report, bytes)
 }
 
-fn sparse(dir: &Folder, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+fn sparse(dir: &Folder, to: &Path, limits: &Limits) -> Outcome<(SalvageReport, u64)> {
     let create = &mut |options: &FrameOptions| {
         SuperChunk::create(to, &options.clone().with_kind(Kind::Sparse))
     };
@@ -157,7 +157,7 @@ fn sparse(dir: &Folder, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
 
 /// What can be read of a file, as another one. Without its start nobody knows what it was: the chunks of
 /// frames are not those of Bloscpack files.
-fn file(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+fn file(from: &Path, to: &Path, limits: &Limits) -> Outcome<(SalvageReport, u64)> {
     let source = FileReader::open(from)?;
     let mut start = [0; 4];
     let is_pack = source.read_at(0, &mut start).is_ok() && start == *b"blpk";
@@ -182,13 +182,13 @@ fn is_of_another_format(error: &Error) -> bool {
     error.kind() == ErrorKind::Corrupt
 }
 
-fn close((saved, report): (SuperChunk, Report)) -> Outcome<(Report, u64)> {
-    let bytes = saved.len();
+fn close((saved, report): (SuperChunk, SalvageReport)) -> Outcome<(SalvageReport, u64)> {
+    let bytes = saved.byte_len();
     saved.close()?;
     Ok((report, bytes))
 }
 
-fn pack(source: &FileReader, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
+fn pack(source: &FileReader, to: &Path, limits: &Limits) -> Outcome<(SalvageReport, u64)> {
     let failed = |error: io::Error| Failure::io("write it", to, error);
     let mut out = BufWriter::new(fs::File::create(to).map_err(failed)?);
     let report = salvage::pack(source, &mut out, limits)?;
@@ -199,12 +199,12 @@ fn pack(source: &FileReader, to: &Path, limits: &Limits) -> Outcome<(Report, u64
 }
 
 /// The bytes of all chunks that were found.
-fn recovered(report: &Report) -> u64 {
+fn recovered(report: &SalvageReport) -> u64 {
     report.pieces.iter().map(|piece| piece.len as u64).sum()
 }
 
 /// A report and those of its columns, with their paths.
-fn all<'r>(report: &'r Report, path: &str) -> Vec<(String, &'r Report)> {
+fn all<'r>(report: &'r SalvageReport, path: &str) -> Vec<(String, &'r SalvageReport)> {
     let mut reports = vec![(path.to_owned(), report)];
     for (name, column) in &report.columns {
         let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
@@ -214,7 +214,7 @@ fn all<'r>(report: &'r Report, path: &str) -> Vec<(String, &'r Report)> {
 }
 
 /// Prints the report as a document.
-fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Outcome {
+fn document(args: &SalvageArgs, report: &SalvageReport, bytes: u64) -> Outcome {
     let reports = all(report, "");
     let notes = reports
         .iter()
@@ -261,7 +261,7 @@ fn said_of(column: &str, note: &str) -> String {
     if column.is_empty() { note.to_owned() } else { format!("column {column}: {note}") }
 }
 
-fn tell(args: &SalvageArgs, report: &Report, context: &Context) -> Outcome {
+fn tell(args: &SalvageArgs, report: &SalvageReport, context: &Context) -> Outcome {
     let style = context.style();
     let mut text = String::new();
     let reports = all(report, "");

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use superchunk::Value;
 use superchunk::detect::{self, Format};
-use superchunk::verify::{self, Finding, Level, Options, Report, Sample, Verdict};
+use superchunk::verify::{self, Finding, Level, Sample, Verdict, VerifyOptions, VerifyReport};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -115,7 +115,7 @@ struct Tally {
 
 impl Tally {
     /// Counts a report; returns whether it is worth a word.
-    fn count(&mut self, report: &Report) -> bool {
+    fn count(&mut self, report: &VerifyReport) -> bool {
         let is_unverified = report.levels.iter().any(|level| level.unverified > 0);
         let place = match (report.is_good(), report.is_complete()) {
             (false, _) => &mut self.damaged,
@@ -183,7 +183,7 @@ fn sum_up(tally: &Tally, documents: Vec<Value>, context: &Context) -> Outcome {
     ))
 }
 
-fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Report> {
+fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<VerifyReport> {
     let Some(path) = &location.path else {
         let spool = input::spool_stdin()?;
         return look_at(spool.path(), location, args, context);
@@ -196,13 +196,13 @@ fn look_at(
     location: &Location,
     args: &VerifyArgs,
     context: &Context,
-) -> Outcome<Report> {
+) -> Outcome<VerifyReport> {
     let detected = detect::path(path)?;
     if matches!(detected.format, Format::Raw | Format::BlskFile) {
         let wanted = "something that can be verified";
         return Err(foreign::refuse(&location.name(), path, &detected, wanted));
     }
-    let mut options = Options::new().with_level(args.level.into());
+    let mut options = VerifyOptions::new().with_level(args.level.into());
     options = options.with_open(context.reading(path));
     options.sample = args.sample.unwrap_or_default();
     if let Some(inner) = &location.inner {
@@ -225,7 +225,7 @@ fn look_at(
     Ok(report)
 }
 
-fn document(report: &Report, location: &Location) -> Document {
+fn document(report: &VerifyReport, location: &Location) -> Document {
     let chunk = |finding: &Finding| finding.chunk.map_or(Value::Nil, Value::from);
     let damaged = report.corrupt().map(|finding| {
         object([("chunk", chunk(finding)), ("error", finding.words.as_str().into())])
@@ -264,7 +264,7 @@ fn document(report: &Report, location: &Location) -> Document {
         .with("damaged", damaged.collect::<Vec<_>>())
 }
 
-fn tell(report: &Report, name: &str, context: &Context) -> Outcome {
+fn tell(report: &VerifyReport, name: &str, context: &Context) -> Outcome {
     let style = context.style();
     let mut text = String::new();
     for finding in &report.findings {

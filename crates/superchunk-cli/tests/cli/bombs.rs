@@ -12,7 +12,7 @@ fn with_bombs() -> Shell {
     let shell = Shell::new();
     let options = FrameOptions::new(CompressOptions::new(8)).with_chunk_size(1 << 30);
     let mut frame = SuperChunk::create(shell.path("bomb.b2frame"), &options).unwrap();
-    frame.fill(Fill::Zeros, 1 << 39).unwrap();
+    frame.append_fill(Fill::Zeros, 1 << 39).unwrap();
     frame.close().unwrap();
     let options = NdStorage::new(options).with_chunks(&[1 << 27]);
     let dtype = DType::parse("<f8").unwrap();
@@ -181,7 +181,7 @@ fn with_many_chunks() -> Shell {
     let shell = Shell::new();
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(16);
     let mut frame = SuperChunk::create(shell.path("many.b2frame"), &options).unwrap();
-    frame.fill(Fill::Zeros, 16 * 1_000_000).unwrap();
+    frame.append_fill(Fill::Zeros, 16 * 1_000_000).unwrap();
     frame.close().unwrap();
     shell
 }

@@ -62,7 +62,7 @@ impl Content {
 
     /// Adds the compressed chunks, which also record codec and filters, and all metadata.
     fn add_chunks(&mut self, frame: &SuperChunk) -> Result<()> {
-        self.add("length", format!("{} of {} bytes", frame.len(), frame.item_size()));
+        self.add("length", format!("{} of {} bytes", frame.byte_len(), frame.item_size()));
         self.add("codec", format!("{:?}", frame.options().codec));
         self.add("integrity", format!("{:?}", frame.integrity()));
         for number in 0..frame.chunk_count() {
@@ -71,15 +71,15 @@ impl Content {
         for name in frame.metalayer_names() {
             self.add(format!("metalayer {name}"), frame.metalayer(name).unwrap_or_default());
         }
-        for name in frame.value_names() {
-            self.add(format!("attribute {name}"), frame.value_bytes(name)?);
+        for name in frame.attribute_names() {
+            self.add(format!("attribute {name}"), frame.attribute_bytes(name)?);
         }
         Ok(())
     }
 
     fn add_pack(&mut self, pack: &Pack) -> Result<()> {
         self.add("metadata", format!("{:?}", pack.metadata()));
-        self.add_chunks(pack.data()?)
+        self.add_chunks(pack.superchunk()?)
     }
 
     fn add_bcolz_table(&mut self, table: &bcolz::Table) -> Result<()> {

@@ -360,8 +360,8 @@ fn make_tables(folder: &Path) -> Result<()> {
     const CHUNK_ROWS: u64 = 64;
     let numbers: Vec<u8> = (0..ROWS).flat_map(i64::to_le_bytes).collect();
     let prices = prices(0..150);
-    let number = ArrayOptions::of::<i64>().with_chunk_len(CHUNK_ROWS);
-    let price = ArrayOptions::of::<f64>().with_chunk_len(CHUNK_ROWS);
+    let number = ArrayOptions::of::<i64>().with_chunk_rows(CHUNK_ROWS);
+    let price = ArrayOptions::of::<f64>().with_chunk_rows(CHUNK_ROWS);
     let options =
         TableOptions::new().with_column("number", number).with_column("price", price.clone());
     let mut table = bcolz::Table::create(folder.join("rows.bcolz"), &options)?;

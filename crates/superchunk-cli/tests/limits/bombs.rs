@@ -67,7 +67,7 @@ fn frames(folder: &Path) -> Vec<PathBuf> {
         let path = folder.join(name);
         let options = FrameOptions::new(CompressOptions::new(8)).with_chunk_size(chunk_size);
         let mut frame = SuperChunk::create(&path, &options).unwrap();
-        frame.fill(Fill::Zeros, TEBIBYTE / 8).unwrap();
+        frame.append_fill(Fill::Zeros, TEBIBYTE / 8).unwrap();
         frame.close().unwrap();
         made.push(path);
     }
@@ -91,7 +91,7 @@ fn values(path: &Path) -> PathBuf {
     let count = u32::try_from(LIMIT - 5).unwrap();
     let list = [&[0xdd][..], &count.to_be_bytes(), &vec![0xc0; LIMIT - 5]].concat();
     for number in 0..4 {
-        frame.set_value_bytes(&format!("list {number}"), &list).unwrap();
+        frame.set_attribute_bytes(&format!("list {number}"), &list).unwrap();
     }
     frame.close().unwrap();
     path.to_owned()
@@ -115,7 +115,7 @@ fn stored_hole(path: &Path) -> PathBuf {
 fn list(path: &Path, chunks: u64) -> PathBuf {
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(16);
     let mut frame = SuperChunk::create(path, &options).unwrap();
-    frame.fill(Fill::Zeros, 16 * chunks).unwrap();
+    frame.append_fill(Fill::Zeros, 16 * chunks).unwrap();
     frame.close().unwrap();
     path.to_owned()
 }
@@ -179,7 +179,7 @@ fn others(folder: &Path) -> Vec<PathBuf> {
     }
     let (long, attrs) = (at("long.bcolz"), at("attrs.bcolz"));
     for (path, rows) in [(&long, 60 << 20), (&attrs, 16)] {
-        let options = ArrayOptions::of::<u8>().with_chunk_len(rows);
+        let options = ArrayOptions::of::<u8>().with_chunk_rows(rows);
         let mut array = Array::create(path, &options).unwrap();
         array.append(&pattern(usize::try_from(rows).unwrap())).unwrap();
         array.close().unwrap();

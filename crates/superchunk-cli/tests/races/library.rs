@@ -47,7 +47,7 @@ fn frames_can_be_edited(kind: Kind) {
     SuperChunk::create(&path, &created).unwrap().close().unwrap();
     edits_are_never_refused(|number| {
         let mut frame = SuperChunk::edit_with(&path, &options())?;
-        frame.set_value("number", &Value::from(number))?;
+        frame.set_attribute("number", Value::from(number))?;
         frame.close()
     });
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
 use super::options::ArrayOptions;
-use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
+use crate::carray::{Attrs, Control, Home, ItemType, Origin, Storage, default_bytes};
 use crate::dtype::{DKind, DType};
 use crate::error::{Error, Result};
 use crate::schunk::{OpenOptions, SuperChunk, Verification};
@@ -141,20 +141,20 @@ impl Array {
 
     /// The rows of a chunk.
     #[must_use]
-    pub fn chunk_len(&self) -> u64 {
+    pub fn chunk_rows(&self) -> u64 {
         if self.is_object() { 1 } else { self.storage.chunk_len }
     }
 
     /// How many rows its maker expected; any number.
     #[must_use]
-    pub fn expected_len(&self) -> i64 {
+    pub fn expected_rows(&self) -> i64 {
         self.storage.expected_len
     }
 
     /// Which programs write such files.
     #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        self.storage.dialect
+    pub fn origin(&self) -> Origin {
+        self.storage.origin
     }
 
     /// How many decimal digits behind the point floats keep when they are stored; 0 when they stay as they
@@ -173,7 +173,7 @@ impl Array {
     /// The chunks: how they are compressed, how long they are, and reading them one by one. `None` for
     /// Python objects.
     #[must_use]
-    pub fn chunks(&self) -> Option<&SuperChunk> {
+    pub fn superchunk(&self) -> Option<&SuperChunk> {
         match &self.body {
             Body::Rows(rows) => Some(rows),
             Body::Objects(..) => None,
@@ -208,7 +208,7 @@ impl Array {
 
     /// Whether anything waits for a commit.
     pub(super) fn is_dirty(&self) -> bool {
-        self.attrs.has_changed() || self.chunks().is_some_and(SuperChunk::is_dirty)
+        self.attrs.has_changed() || self.superchunk().is_some_and(SuperChunk::is_dirty)
     }
 
     /// Makes prepared attributes visible.

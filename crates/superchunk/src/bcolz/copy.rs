@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::array::Array;
 use super::load::{Access, CARRAY, CTABLE, Parts, Setup};
 use super::options::{ArrayOptions, chunk_options};
-use super::table::{Column, Table};
+use super::table::{Table, TableColumn};
 use crate::carray::{Attrs, Home, Rootdirs, Storage, default_bytes, write_objects};
 use crate::chunk;
 use crate::error::{Error, Result};
@@ -36,8 +36,8 @@ impl Array {
         ArrayOptions {
             row_shape: self.row_shape.clone(),
             compress,
-            chunk_len: Some(storage.chunk_len),
-            expected_len: u64::try_from(storage.expected_len).unwrap_or(0),
+            chunk_rows: Some(storage.chunk_len),
+            expected_rows: u64::try_from(storage.expected_len).unwrap_or(0),
             default: default.filter(|value| default_bytes(&self.dtype, value).is_some()),
             quantize: storage.quantize,
             ..ArrayOptions::new(self.dtype.clone())
@@ -186,9 +186,13 @@ impl Table {
             root.create_folder(name)?;
             let (child, path) = (home.child(name), format!("{prefix}{name}"));
             match (column, options.get(&path)) {
-                (Column::Array(array), Some(options)) => array.copy_into(child, options, done)?,
-                (Column::Array(array), None) => array.copy_into(child, &array.options(), done)?,
-                (Column::Table(table), _) => {
+                (TableColumn::Array(array), Some(options)) => {
+                    array.copy_into(child, options, done)?
+                }
+                (TableColumn::Array(array), None) => {
+                    array.copy_into(child, &array.options(), done)?
+                }
+                (TableColumn::Table(table), _) => {
                     table.copy_into(&child, &format!("{path}/"), options, done)?;
                 }
             }
@@ -239,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_table_keeps_its_bounds() {
-        let column = ArrayOptions::of::<f64>().with_chunk_len(4);
+        let column = ArrayOptions::of::<f64>().with_chunk_rows(4);
         let options = TableOptions::new().with_column("a", column.clone()).with_column("b", column);
         let dir = Arc::new(MemoryFolder::new());
         let mut table = Table::create_in_dir(dir.clone(), &options.with_bounds()).unwrap();

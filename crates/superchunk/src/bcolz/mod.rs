@@ -52,8 +52,8 @@ mod shards;
 mod source;
 mod table;
 
-pub use crate::carray::Dialect;
+pub use crate::carray::Origin;
 pub use array::Array;
 pub use options::{ArrayOptions, ColumnOptions, TableOptions};
 pub use source::TableSource;
-pub use table::{Column, Table};
+pub use table::{Table, TableColumn};

@@ -89,5 +89,5 @@ fn rows_of_file(parts: &Parts, number: u64) -> Option<u64> {
     check_header(start).ok()?;
     let header = Header::parse(start.get(HEADER_LEN..)?).ok()?;
     let whole = file.len().ok()? >= (HEADER_LEN + header.compressed_len()) as u64;
-    whole.then_some(header.len() as u64)
+    whole.then_some(header.byte_len() as u64)
 }

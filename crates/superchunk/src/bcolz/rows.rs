@@ -81,7 +81,7 @@ impl Array {
             }
         }
         let bytes = self.rounded(bytes);
-        self.body_mut()?.write_items(start, &bytes)
+        self.body_mut()?.write_item_bytes(start, &bytes)
     }
 
     /// Overwrites rows with items. `T` must be the array's type, as for [`read`](Array::read).
@@ -102,7 +102,7 @@ impl Array {
         }
         let item = self.default_item()?;
         let item = self.rounded(&item);
-        let (row_size, chunk_len) = (self.row_size, self.chunk_len());
+        let (row_size, chunk_len) = (self.row_size, self.chunk_rows());
         rows.checked_mul(row_size as u64)
             .ok_or_else(|| Error::limit("more rows than anything can hold"))?;
         let body = self.body_mut()?;

@@ -20,7 +20,7 @@ use crate::wire::json::Json;
 /// See [the module](super) for an example.
 pub struct Table {
     home: Arc<Home>,
-    columns: Vec<(String, Column)>,
+    columns: Vec<(String, TableColumn)>,
     pub(super) attrs: Attrs,
     setup: Setup,
     access: Access,
@@ -33,7 +33,7 @@ pub struct Table {
 /// A column of a table.
 #[non_exhaustive]
 #[derive(Debug)]
-pub enum Column {
+pub enum TableColumn {
     /// Rows of one type.
     Array(Box<Array>),
     /// Columns again; bcolz has none of these.
@@ -53,12 +53,12 @@ impl Table {
     }
 
     /// The columns with their names, in order.
-    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> {
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &TableColumn)> {
         self.columns.iter().map(|(name, column)| (name.as_str(), column))
     }
 
     /// A column by its name, or by its path into nested tables.
-    pub fn column(&self, path: &str) -> Result<&Column> {
+    pub fn column(&self, path: &str) -> Result<&TableColumn> {
         let (name, rest) = match path.split_once('/') {
             Some((name, rest)) => (name, Some(rest)),
             None => (path, None),
@@ -67,16 +67,16 @@ impl Table {
         let (_, column) = found.ok_or_else(|| self.no_column(path))?;
         match (rest, column) {
             (None, column) => Ok(column),
-            (Some(rest), Column::Table(table)) => table.column(rest),
-            (Some(_), Column::Array(_)) => Err(self.no_column(path)),
+            (Some(rest), TableColumn::Table(table)) => table.column(rest),
+            (Some(_), TableColumn::Array(_)) => Err(self.no_column(path)),
         }
     }
 
     /// A column that is an array, by its name or path.
     pub fn array(&self, path: &str) -> Result<&Array> {
         match self.column(path)? {
-            Column::Array(array) => Ok(array),
-            Column::Table(_) => Err(Error::invalid(format!(
+            TableColumn::Array(array) => Ok(array),
+            TableColumn::Table(_) => Err(Error::invalid(format!(
                 "the column `{path}` has columns itself: name one of them, as in `{path}/…`"
             ))
             .within(self.home.name())),
@@ -89,8 +89,8 @@ impl Table {
         let mut arrays = Vec::new();
         for (name, column) in &self.columns {
             match column {
-                Column::Array(array) => arrays.push((name.clone(), &**array)),
-                Column::Table(table) => {
+                TableColumn::Array(array) => arrays.push((name.clone(), &**array)),
+                TableColumn::Table(table) => {
                     let inner = table.arrays().into_iter();
                     arrays.extend(inner.map(|(path, array)| (format!("{name}/{path}"), array)));
                 }
@@ -112,8 +112,8 @@ impl Table {
 
     fn first_array(&self) -> Option<&Array> {
         self.columns.iter().find_map(|(_, column)| match column {
-            Column::Array(array) => Some(&**array),
-            Column::Table(table) => table.first_array(),
+            TableColumn::Array(array) => Some(&**array),
+            TableColumn::Table(table) => table.first_array(),
         })
     }
 
@@ -128,8 +128,8 @@ impl Table {
         let mut arrays = Vec::new();
         for (name, column) in &mut self.columns {
             match column {
-                Column::Array(array) => arrays.push((name.clone(), &mut **array)),
-                Column::Table(table) => {
+                TableColumn::Array(array) => arrays.push((name.clone(), &mut **array)),
+                TableColumn::Table(table) => {
                     let inner = table.arrays_mut().into_iter();
                     arrays.extend(inner.map(|(path, array)| (format!("{name}/{path}"), array)));
                 }

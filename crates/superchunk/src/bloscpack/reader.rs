@@ -63,14 +63,14 @@ impl Reader {
             .map(|compress| options.equip(compress.with_format(ChunkFormat::Blosc1)));
         Self {
             trust: Trust {
-                lenient: options.lenient,
-                unchecked: options.unchecked_digests,
+                lenient: options.is_lenient,
+                unchecked: options.skips_digests,
                 limits: options.limits,
             },
             executor: options.executor.clone(),
             registry: options.registry.clone(),
             compress,
-            check: options.check,
+            check: options.checks_chunks,
             reserve: options.reserve,
             wait: options.wait.unwrap_or_default(),
             offset: options.offset,
@@ -154,6 +154,7 @@ impl Reader {
             data: OnceLock::new(),
             lazy: None,
             state: None,
+            memory: None,
         }
     }
 

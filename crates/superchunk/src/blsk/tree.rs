@@ -240,7 +240,7 @@ impl Tree {
         self.check_rows(&(start..start.saturating_add((bytes.len() / len) as u64)))?;
         let bytes = self.truncated(column, bytes);
         self.change(|columns| match columns.must_get_mut(column)? {
-            Body::Rows(chunks) => chunks.write_items(start, &bytes),
+            Body::Rows(chunks) => chunks.write_item_bytes(start, &bytes),
             Body::Grid(grid) => grid.write_rows(start, &bytes, rows),
         })
     }

@@ -103,7 +103,7 @@ impl Encoder {
         chunk: &[u8],
     ) -> Result<Option<String>> {
         let header = Header::parse(chunk)?;
-        if (header.len(), header.compressed_len()) != (original.len(), chunk.len()) {
+        if (header.byte_len(), header.compressed_len()) != (original.len(), chunk.len()) {
             return Ok(Some("its header states wrong lengths".to_owned()));
         }
         let skip: Vec<bool> =

@@ -29,11 +29,7 @@ impl NdArray {
     /// the options have none of the name.
     #[cfg(any(unix, windows))]
     pub fn copy_to(&self, path: impl AsRef<Path>, options: &NdStorage) -> Result<Self> {
-        let options = self.with_layers(options);
-        let mut copy = Self::create(
-            path,
-            &NdOptions::new(self.shape(), self.dtype.clone()).with_storage(options.clone()),
-        )?;
+        let mut copy = Self::create(path, &self.copy_options(options))?;
         copy.take_from(self)?;
         copy.commit()?;
         Ok(copy)
@@ -41,10 +37,7 @@ impl NdArray {
 
     /// A copy in memory, made as the options say.
     pub fn copy_to_memory(&self, options: &NdStorage) -> Result<Self> {
-        let options = self.with_layers(options);
-        let mut copy = Self::in_memory(
-            &NdOptions::new(self.shape(), self.dtype.clone()).with_storage(options.clone()),
-        )?;
+        let mut copy = Self::in_memory(&self.copy_options(options))?;
         copy.take_from(self)?;
         Ok(copy)
     }
@@ -129,6 +122,11 @@ impl NdArray {
         Ok(())
     }
 
+    fn copy_options(&self, storage: &NdStorage) -> NdOptions {
+        let storage = self.with_layers(storage);
+        NdOptions::new(self.shape(), self.dtype.clone()).with_storage(storage)
+    }
+
     fn with_layers(&self, options: &NdStorage) -> NdStorage {
         let mut options = options.clone();
         for name in self.frame.metalayer_names().filter(|name| !NAMES.contains(name)) {
@@ -143,8 +141,8 @@ impl NdArray {
     /// Takes over everything that `other` holds, within its limits.
     fn take_from(&mut self, other: &Self) -> Result<()> {
         self.frame.set_limits(other.frame.limits());
-        for name in other.frame.value_names() {
-            self.frame.set_value_bytes(name, &other.frame.value_bytes(name)?)?;
+        for name in other.frame.attribute_names() {
+            self.frame.set_attribute_bytes(name, &other.frame.attribute_bytes(name)?)?;
         }
         if self.geometry == other.geometry && self.frame.compresses_like(&other.frame) {
             return (0..self.geometry.chunk_count).try_for_each(|number| {

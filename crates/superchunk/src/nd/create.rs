@@ -46,7 +46,7 @@ impl NdArray {
     /// A new array in memory with these items, in C order.
     pub fn from_items<T: Element>(items: &[T], shape: &[u64], storage: &NdStorage) -> Result<Self> {
         let mut array = Self::in_memory(&NdOptions::of::<T>(shape).with_storage(storage.clone()))?;
-        array.write(&Selection::all(shape), items)?;
+        array.write_items(&Selection::all(shape), items)?;
         Ok(array)
     }
 
@@ -72,7 +72,7 @@ impl NdArray {
             }
             let stop: Vec<u64> =
                 start.iter().zip(&extent).map(|(start, extent)| start + *extent as u64).collect();
-            self.write(&Selection::from_box(&start, &stop), &items)?;
+            self.write_items(&Selection::from_box(&start, &stop), &items)?;
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ impl NdArray {
         let sides: Vec<usize> =
             self.shape().iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
         file.resize(start + self.bytes_of(&sides)?, 0);
-        self.read_into(&Selection::all(self.shape()), file.must_get_mut(start..)?)?;
+        self.read_bytes(&Selection::all(self.shape()), file.must_get_mut(start..)?)?;
         Ok(file)
     }
 }
@@ -175,9 +175,9 @@ impl Plan {
                 }
             }
             _ if items == 0 => {}
-            FillValue::Zeros | FillValue::Value(_) => frame.fill(Fill::Zeros, items)?,
-            FillValue::Nans => frame.fill(Fill::Nans, items)?,
-            FillValue::Uninitialised => frame.fill(Fill::Uninitialised, items)?,
+            FillValue::Zeros | FillValue::Value(_) => frame.append_fill(Fill::Zeros, items)?,
+            FillValue::Nans => frame.append_fill(Fill::Nans, items)?,
+            FillValue::Uninitialised => frame.append_fill(Fill::Uninitialised, items)?,
         }
         Ok(NdArray { frame, geometry: self.geometry, dtype: self.dtype, layer: NAME })
     }

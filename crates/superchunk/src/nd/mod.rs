@@ -45,7 +45,7 @@ use crate::detect::other_content;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::place::{Access, Place};
-use crate::schunk::{OpenOptions, SuperChunk, opens};
+use crate::schunk::{OpenOptions, SuperChunk, Verification, forwards_attributes, opens};
 use view::View;
 
 /// An N-d array of items of one type, cut into compressed chunks and blocks.
@@ -165,6 +165,16 @@ impl NdArray {
         self.frame.close()
     }
 
+    /// Decodes every chunk, and compares checksums where there are any.
+    pub fn verify(&self) -> Result<Verification> {
+        self.frame.verify()
+    }
+
+    /// Whether an attribute belongs to the format.
+    fn is_internal(_name: &str) -> bool {
+        false
+    }
+
     /// Looks whether another program has changed the array, and follows; returns whether it has.
     pub fn refresh(&mut self) -> Result<bool> {
         let changed = self.frame.refresh()?;
@@ -185,6 +195,7 @@ impl NdArray {
 }
 
 opens!(NdArray: file or folder);
+forwards_attributes!(NdArray, frame);
 
 /// What a metalayer says of the chunks, checked against the super-chunk.
 pub(crate) fn described(frame: &SuperChunk, layer: &str) -> Result<(Geometry, DType)> {
@@ -226,14 +237,14 @@ pub(crate) fn described(frame: &SuperChunk, layer: &str) -> Result<(Geometry, DT
     let geometry =
         Geometry::new(&meta.shape, &meta.chunks, &meta.blocks, item_size).map_err(corrupt)?;
     let stored = geometry.chunk_count as u64 * geometry.chunk_bytes as u64;
-    if frame.chunk_count() != geometry.chunk_count || frame.len() != stored {
+    if frame.chunk_count() != geometry.chunk_count || frame.byte_len() != stored {
         return Err(Error::corrupt(format!(
             "shape {:?} makes {} chunks of {} bytes, there are {} with {} bytes in all",
             geometry.shape,
             geometry.chunk_count,
             geometry.chunk_bytes,
             frame.chunk_count(),
-            frame.len()
+            frame.byte_len()
         ))
         .at("b2nd", "shape", 3));
     }

@@ -44,7 +44,9 @@ use std::sync::Arc;
 use crate::detect::other_content;
 use crate::error::{Error, Result};
 use crate::place::{Access, Place};
-use crate::schunk::{FrameOptions, OpenOptions, SuperChunk, Verification, opens};
+use crate::schunk::{
+    FrameOptions, OpenOptions, SuperChunk, Verification, forwards_attributes, opens,
+};
 use crate::store::Dir;
 use cache::Cache;
 use list::List;
@@ -271,12 +273,18 @@ impl Objects {
         Ok(report)
     }
 
+    /// Whether an attribute belongs to the format.
+    fn is_internal(name: &str) -> bool {
+        name == meta::LENGTHS
+    }
+
     fn stored_count(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 }
 
 opens!(Objects: file or folder);
+forwards_attributes!(Objects, frame);
 
 impl std::fmt::Debug for Objects {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -91,7 +91,7 @@ impl StoredChunk {
                 .with_limits(self.options.limits)
                 .with_executor(self.options.executor.clone())
                 .with_registry(self.options.registry.clone())
-                .with_marks(self.options.marks)
+                .with_marks(self.options.uses_marks)
         });
         let done = read(&mut decoder);
         decoders().push(decoder);

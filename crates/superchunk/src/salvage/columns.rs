@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::frame;
 use super::rebuild::unless_limit;
-use super::report::{ATTRIBUTE, Order, Report, Source};
+use super::report::{ATTRIBUTE, ChunkOrder, FoundAt, SalvageReport};
 use crate::columns::{ColumnFolder, ColumnFolderOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -18,13 +18,13 @@ use crate::wire::json::Json;
 ///
 /// A column is lost if nothing of its frame can be read, or its shape is lost. Columns become as
 /// long as the shortest of them. Without the list they come by name.
-pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
-    let mut report = Report::new("folder of columns", Order::Index);
+pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<SalvageReport> {
+    let mut report = SalvageReport::new("folder of columns", ChunkOrder::Index);
     let open = OpenOptions::new().with_limits(*limits);
     let old = match unless_limit(ColumnFolder::open_with(from, &open))? {
         Ok(old) => old,
         Err(error) => {
-            report.lose(Source::File(ColumnFolder::LIST.to_owned()), error.to_string());
+            report.lose(FoundAt::File(ColumnFolder::LIST.to_owned()), error.to_string());
             ColumnFolder::without_list(from)?
         }
     };
@@ -41,7 +41,7 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
             Err(error) => {
                 let _ = fs::remove_file(&place);
                 let words = format!("the column is lost: {error}");
-                report.lose(Source::File(format!("{name}.b2nd")), words);
+                report.lose(FoundAt::File(format!("{name}.b2nd")), words);
             }
         }
     }
@@ -54,7 +54,7 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
         let count = rows(array);
         if count > shortest {
             let words = format!("rows {shortest} to {count} are cut: another column lacks them");
-            report.lose(Source::File(format!("{name}.b2nd")), words);
+            report.lose(FoundAt::File(format!("{name}.b2nd")), words);
             shape.splice(..1, [shortest]);
             array.resize(&shape)?;
         }
@@ -73,7 +73,7 @@ pub fn columns(from: &Path, to: &Path, limits: &Limits) -> Result<Report> {
 }
 
 /// What can be read of a column, or why nothing can.
-fn column(from: &Path, to: &Path, limits: &Limits) -> Result<Result<(NdArray, Report)>> {
+fn column(from: &Path, to: &Path, limits: &Limits) -> Result<Result<(NdArray, SalvageReport)>> {
     let file = match FileReader::open(from) {
         Ok(file) => file,
         Err(error) => return Ok(Err(error)),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::input::Input;
 use super::rebuild::{Create, Fetch, Part, Plan, check_count, label};
-use super::report::{Certainty, Order, Report, Source};
+use super::report::{Certainty, ChunkOrder, FoundAt, SalvageReport};
 use super::scan::Judge;
 use super::trailers::trailers;
 use crate::block_shape::BlockShape;
@@ -27,7 +27,11 @@ struct File {
 
 /// Recovers what can be recovered of the sparse frame in a folder. `create` makes the super-chunk
 /// that takes it, such as [`SuperChunk::in_memory`]; it is not committed.
-pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
+pub fn sparse(
+    dir: &dyn Dir,
+    create: Create<'_>,
+    limits: &Limits,
+) -> Result<(SuperChunk, SalvageReport)> {
     let index = dir.open(INDEX).and_then(|file| read_all(file.as_ref(), limits.max_metadata));
     let index = match index {
         Err(error) if error.is_no_damage() => return Err(error),
@@ -37,8 +41,8 @@ pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(Sup
     let (listed, mut values, sealed) = list(&index, head.as_ref(), limits)?;
     let hashes: BTreeMap<u64, u64> =
         remains::file_hashes(&mut values, limits).into_iter().collect();
-    let order = if listed.is_some() { Order::Index } else { Order::Storage };
-    let mut report = Report::new("sparse frame", order);
+    let order = if listed.is_some() { ChunkOrder::Index } else { ChunkOrder::Storage };
+    let mut report = SalvageReport::new("sparse frame", order);
     report.sealed = sealed > Sealed::Nothing;
     let on_disk: Vec<u64> = numbers(dir)?;
     let entries = listed.unwrap_or_else(|| on_disk.iter().map(|id| Entry::stored(*id)).collect());
@@ -52,23 +56,23 @@ pub fn sparse(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(Sup
     for (number, entry) in entries.iter().enumerate() {
         let (part, file) = match entry.slot(number) {
             Ok(Slot::Run(run)) => (Part::Run(run), None),
-            Err(error) => (Part::Hole { source: Source::Index, reason: error.to_string() }, None),
+            Err(error) => (Part::Hole { source: FoundAt::Index, reason: error.to_string() }, None),
             Ok(Slot::Stored(id)) => folder.part_of(id, hashes.get(&id).copied(), order)?,
         };
         parts.push(part);
         sizes.extend(file.map(|file| (file.item_size, file.len)));
     }
-    if sizes.is_empty() && (head.is_none() || order == Order::Storage) {
+    if sizes.is_empty() && (head.is_none() || order == ChunkOrder::Storage) {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let mut plan = Plan::new(head.as_ref().map(|head| &head.contents), &sizes, &mut report);
     plan.values = values;
     plan.limits = *limits;
-    if order == Order::Storage {
+    if order == ChunkOrder::Storage {
         plan.pad(&mut parts, &mut report);
     }
     if head.is_some_and(|head| head.lacks_magic) {
-        report.lose(Source::File(INDEX.to_owned()), "it does not say `b2frame`".to_owned());
+        report.lose(FoundAt::File(INDEX.to_owned()), "it does not say `b2frame`".to_owned());
     }
     let mut files = Files { dir, limits: *limits, chunk: Vec::new() };
     let mut frame = plan.build(parts, &mut files, create, &mut report)?;
@@ -87,8 +91,13 @@ struct ChunkFolder<'a> {
 
 impl ChunkFolder<'_> {
     /// What a chunk file holds.
-    fn part_of(&self, id: u64, hash: Option<u64>, order: Order) -> Result<(Part, Option<File>)> {
-        let source = Source::File(chunk_name(id));
+    fn part_of(
+        &self,
+        id: u64,
+        hash: Option<u64>,
+        order: ChunkOrder,
+    ) -> Result<(Part, Option<File>)> {
+        let source = FoundAt::File(chunk_name(id));
         match self.look(id, hash) {
             Ok(file) => {
                 let part = Part::Chunk { source, len: file.len, certainty: file.certainty };
@@ -99,7 +108,7 @@ impl ChunkFolder<'_> {
             Err(error) => {
                 let reason = error.to_string();
                 let part = match order {
-                    Order::Storage => Part::Lost { source, reason },
+                    ChunkOrder::Storage => Part::Lost { source, reason },
                     _ => Part::Hole { source, reason },
                 };
                 Ok((part, None))
@@ -138,8 +147,8 @@ struct Files<'a> {
 }
 
 impl Fetch for Files<'_> {
-    fn fetch(&mut self, source: &Source) -> Result<&[u8]> {
-        let Source::File(name) = source else {
+    fn fetch(&mut self, source: &FoundAt) -> Result<&[u8]> {
+        let FoundAt::File(name) = source else {
             return Err(Error::corrupt("it is in no file"));
         };
         // Errors of the source must not be taken for errors of the result.

@@ -115,7 +115,7 @@ impl SuperChunk {
     pub fn takes_chunks_of(&self, other: &Self) -> bool {
         let fits = match (self.contents.chunk_size, other.contents.chunk_size) {
             (ChunkSize::Fixed(size), ChunkSize::Fixed(theirs)) => {
-                size == theirs && self.len().is_multiple_of(size as u64)
+                size == theirs && self.byte_len().is_multiple_of(size as u64)
             }
             (ChunkSize::Variable, _) => true,
             _ => false,
@@ -154,8 +154,8 @@ impl SuperChunk {
                 self.set_metalayer(&layer.name, &layer.content)?;
             }
         }
-        for name in other.value_names() {
-            self.set_value_bytes(name, &other.value_bytes(name)?)?;
+        for name in other.attribute_names() {
+            self.set_attribute_bytes(name, &other.attribute_bytes(name)?)?;
         }
         self.append_from_with(other, done)
     }

@@ -113,3 +113,53 @@ macro_rules! opens {
     };
 }
 pub(crate) use opens;
+
+/// Gives a container that is kept in a super-chunk the attributes of that.
+macro_rules! forwards_attributes {
+    ($container:ty, $frame:ident) => {
+        impl $container {
+            /// The names of the attributes, in order.
+            pub fn attribute_names(&self) -> impl Iterator<Item = &str> {
+                self.$frame.attribute_names().filter(|name| !Self::is_internal(name))
+            }
+
+            /// An attribute as python-blosc2 sees it.
+            ///
+            /// # Errors
+            ///
+            /// `NotFound` if there is none of that name.
+            pub fn attribute(
+                &self,
+                name: &str,
+            ) -> $crate::error::Result<$crate::wire::msgpack::Value> {
+                self.$frame.attribute(name)
+            }
+
+            /// Adds or changes an attribute, as python-blosc2 does.
+            pub fn set_attribute(
+                &mut self,
+                name: &str,
+                value: impl Into<$crate::wire::msgpack::Value>,
+            ) -> $crate::error::Result<()> {
+                Self::check_name(name)?;
+                self.$frame.set_attribute(name, value)
+            }
+
+            /// Removes an attribute; returns whether there was one.
+            pub fn remove_attribute(&mut self, name: &str) -> $crate::error::Result<bool> {
+                Self::check_name(name)?;
+                self.$frame.remove_attribute(name)
+            }
+
+            fn check_name(name: &str) -> $crate::error::Result<()> {
+                match Self::is_internal(name) {
+                    false => Ok(()),
+                    true => Err($crate::error::Error::invalid(format!(
+                        "the attribute `{name}` belongs to the format"
+                    ))),
+                }
+            }
+        }
+    };
+}
+pub(crate) use forwards_attributes;

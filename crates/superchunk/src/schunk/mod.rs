@@ -22,7 +22,7 @@ mod vl;
 
 pub(crate) use blocks::{Change, Made};
 pub use edit::Fill;
-pub(crate) use handles::opens;
+pub(crate) use handles::{forwards_attributes, opens};
 pub use options::{FrameOptions, OpenOptions};
 pub use std_io::{Appender, ByteReader};
 pub(crate) use verify::Depth;
@@ -133,14 +133,14 @@ impl SuperChunk {
 
     /// The decoded length in bytes.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn byte_len(&self) -> u64 {
         self.contents.nbytes + self.tail.bytes.len() as u64
     }
 
     /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.byte_len() == 0
     }
 
     /// The bytes of one item.
@@ -152,7 +152,7 @@ impl SuperChunk {
     /// The number of whole items.
     #[must_use]
     pub fn item_count(&self) -> u64 {
-        self.len() / self.contents.item_size.max(1) as u64
+        self.byte_len() / self.contents.item_size.max(1) as u64
     }
 
     /// The number of chunks.
@@ -342,7 +342,7 @@ impl std::fmt::Debug for SuperChunk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SuperChunk")
             .field("name", &self.layout.name())
-            .field("len", &self.len())
+            .field("len", &self.byte_len())
             .field("item_size", &self.item_size())
             .field("chunk_count", &self.chunk_count())
             .finish_non_exhaustive()

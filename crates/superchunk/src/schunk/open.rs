@@ -215,13 +215,13 @@ impl OpenOptions {
         compress = self.equip(compress);
         compress.block_shape = shape;
         let mut this = SuperChunk::new(contents, Box::new(layout), compress);
-        (this.limits, this.marks) = (self.limits, self.marks);
+        (this.limits, this.marks) = (self.limits, self.uses_marks);
         Ok(this)
     }
 
     /// The same options for the chunks of a container that is opened like this.
     pub(crate) fn equip(&self, compress: CompressOptions) -> CompressOptions {
-        let check = self.check || compress.check;
+        let check = self.checks_chunks || compress.check;
         let compress = compress.with_executor(self.executor.clone()).with_check(check);
         compress.with_registry(self.registry.clone())
     }
@@ -231,10 +231,10 @@ impl OpenOptions {
             limits: self.limits,
             durability: self.durability,
             sealed: true,
-            trusting: self.trusting,
+            trusting: self.ignores_fingerprint,
             locking: self.locking,
             wait: self.wait,
-            following: self.following,
+            following: self.follows_writer,
             path: path.to_owned(),
         }
     }

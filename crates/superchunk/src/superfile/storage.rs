@@ -23,7 +23,7 @@ mod compression;
 mod partial;
 
 use super::yaml::Yaml;
-use crate::dtype::{ByteOrder, DKind, DType, tuple};
+use crate::dtype::{ByteOrder, DKind, DType, ItemOrder, tuple};
 use crate::error::{Error, ErrorKind, Result};
 pub(crate) use compression::{Compression, Truncation};
 pub(crate) use partial::Partial;
@@ -71,17 +71,6 @@ pub(crate) struct Storage {
 pub(crate) struct Leaf {
     pub(crate) path: Vec<String>,
     pub(crate) dtype: DType,
-}
-
-/// In which order the items of a chunk lie.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ItemOrder {
-    /// The last index changes fastest.
-    #[default]
-    C,
-    /// The first index changes fastest.
-    Fortran,
 }
 
 /// How many bytes stay free behind a chunk, so that it can grow where it is.

@@ -37,7 +37,7 @@ pub(super) fn folder(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
         }
     }
     for (_, frame) in &frames {
-        walk.expect(frame.len(), frame.chunk_count() as u64);
+        walk.expect(frame.byte_len(), frame.chunk_count() as u64);
     }
     columns(walk, frames);
     if walk.report.wants(Level::Files) {

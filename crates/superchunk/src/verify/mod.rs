@@ -12,7 +12,7 @@
 //! [`Sample`] looks at some chunks only.
 //!
 //! ```
-//! use superchunk::verify::{self, Options};
+//! use superchunk::verify::{self, VerifyOptions};
 //! use superchunk::{CompressOptions, FrameOptions, SuperChunk};
 //! # let folder = std::env::temp_dir().join(format!("superchunk-verify-doc-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder).unwrap();
@@ -22,7 +22,7 @@
 //! numbers.append_items(&(0..1_000_000u32).map(|i| i % 1000).collect::<Vec<_>>())?;
 //! numbers.close()?;
 //!
-//! let report = verify::path(&path, &Options::new(), &mut |_bytes, _of| {})?;
+//! let report = verify::path(&path, &VerifyOptions::new(), &mut |_bytes, _of| {})?;
 //! assert!(report.is_good());
 //! assert_eq!((report.checksums, report.by_checksum), ("sealed", report.chunks));
 //! # std::fs::remove_dir_all(&folder).unwrap();
@@ -43,8 +43,8 @@ mod single;
 mod stamp;
 mod walk;
 
-pub use options::{Options, Sample};
-pub use report::{Finding, Level, LevelReport, Report, Verdict};
+pub use options::{Sample, VerifyOptions};
+pub use report::{Finding, Level, LevelReport, Verdict, VerifyReport};
 
 #[cfg(any(unix, windows))]
 use std::path::Path;
@@ -61,10 +61,10 @@ use walk::Walk;
 /// `progress` is told after each chunk how many bytes it decodes to, and how many all of them do.
 pub fn super_chunk(
     chunks: &SuperChunk,
-    options: &Options,
+    options: &VerifyOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Report {
-    let mut walk = Walk::new(options, Report::new(Format::Frame, options.level), progress);
+) -> VerifyReport {
+    let mut walk = Walk::new(options, VerifyReport::new(Format::Frame, options.level), progress);
     walk.frame(chunks);
     walk.report
 }
@@ -81,13 +81,13 @@ pub fn super_chunk(
 #[cfg(any(unix, windows))]
 pub fn path(
     path: impl AsRef<Path>,
-    options: &Options,
+    options: &VerifyOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Report> {
+) -> Result<VerifyReport> {
     let path = path.as_ref();
     let before = stamp::stamp(path);
     let looked = look_at(path, options, progress);
-    let is_good = looked.as_ref().is_ok_and(Report::is_good);
+    let is_good = looked.as_ref().is_ok_and(VerifyReport::is_good);
     if !is_good && stamp::stamp(path) != before {
         let words = "a writer has changed it while it was looked at: look again";
         return Err(Error::new(ErrorKind::Changed, words).within(path.display().to_string()));
@@ -96,9 +96,13 @@ pub fn path(
 }
 
 #[cfg(any(unix, windows))]
-fn look_at(path: &Path, options: &Options, progress: &mut dyn FnMut(u64, u64)) -> Result<Report> {
-    let detected = detect::path(path)?;
-    let report = Report::new(detected.format, options.level);
+fn look_at(
+    path: &Path,
+    options: &VerifyOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<VerifyReport> {
+    let detected = detect::path_at(path, options.open.offset)?;
+    let report = VerifyReport::new(detected.format, options.level);
     let mut walk = Walk::new(options, report, progress);
     match detected.format {
         Format::Frame | Format::SparseFrame => frames::frame(&mut walk, path)?,

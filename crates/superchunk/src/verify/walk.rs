@@ -1,15 +1,15 @@
 //! Looking at chunks one by one.
 
-use super::options::Options;
-use super::report::{Level, Report, Verdict};
+use super::options::VerifyOptions;
+use super::report::{Level, Verdict, VerifyReport};
 use crate::container::Integrity;
 use crate::error::{Error, ErrorKind};
 use crate::schunk::{Depth, SuperChunk};
 
 /// A verification that goes on.
 pub(super) struct Walk<'a> {
-    pub(super) options: &'a Options,
-    pub(super) report: Report,
+    pub(super) options: &'a VerifyOptions,
+    pub(super) report: VerifyReport,
     progress: &'a mut dyn FnMut(u64, u64),
     /// The decoded bytes of all that is to be looked at.
     total: u64,
@@ -17,8 +17,8 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(
-        options: &'a Options,
-        report: Report,
+        options: &'a VerifyOptions,
+        report: VerifyReport,
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
         Self { options, report, progress, total: 0 }
@@ -85,15 +85,15 @@ impl<'a> Walk<'a> {
 
     /// Looks at values, checksums and chunks of a super-chunk; tells which chunks are damaged.
     pub(super) fn frame(&mut self, frame: &SuperChunk) -> Vec<u64> {
-        self.expect(frame.len(), frame.chunk_count() as u64);
+        self.expect(frame.byte_len(), frame.chunk_count() as u64);
         self.expected_frame(frame)
     }
 
     /// The same for one of several frames, whose bytes are [expected](Self::expect) already.
     pub(super) fn expected_frame(&mut self, frame: &SuperChunk) -> Vec<u64> {
         self.vouch(frame);
-        for name in frame.value_names() {
-            let value = frame.value_bytes(name);
+        for name in frame.attribute_names() {
+            let value = frame.attribute_bytes(name);
             let value = value.map_err(|error| error.within(format!("value `{name}`")));
             self.report.result(Level::Structure, value);
         }

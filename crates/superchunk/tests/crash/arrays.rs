@@ -5,8 +5,8 @@ use std::sync::Arc;
 use superchunk::frame::Kind;
 use superchunk::store::Dir;
 use superchunk::{
-    CompressOptions, DType, FillValue, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions,
-    Result, SuperChunk,
+    CompressOptions, DType, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, Result,
+    SuperChunk,
 };
 use superchunk_testkit::crash::{Disk, Effort, Findings, Image, explore, seeds};
 use superchunk_testkit::nd_peer::NdPeer;

@@ -32,7 +32,7 @@ fn rows(count: usize, width: usize, rng: &mut Rng) -> Vec<u8> {
 /// All changes of an array there are, a commit after each.
 fn array_states(disk: &Disk, seed: u64) -> Vec<Plain> {
     let mut rng = Rng::new(seed);
-    let options = ArrayOptions::of::<i32>().with_chunk_len(CHUNK as u64);
+    let options = ArrayOptions::of::<i32>().with_chunk_rows(CHUNK as u64);
     let mut array = Array::create_in_dir(disk.root(), &options).unwrap();
     let mut bytes = Vec::new();
     // It may be there, and empty, before the first commit.
@@ -77,7 +77,7 @@ fn read_array(dir: Arc<dyn Dir>) -> Result<Plain> {
 /// All changes of the rows of a table there are, a commit after each.
 fn table_states(disk: &Disk, seed: u64) -> Vec<Plain> {
     let mut rng = Rng::new(seed);
-    let column = |options: ArrayOptions| options.with_chunk_len(CHUNK as u64);
+    let column = |options: ArrayOptions| options.with_chunk_rows(CHUNK as u64);
     let options = TableOptions::new()
         .with_column(COLUMNS[0], column(ArrayOptions::of::<i32>()))
         .with_column(COLUMNS[1], column(ArrayOptions::of::<f64>()));

@@ -7,8 +7,8 @@ use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::blsk;
 use superchunk::store::Dir;
 use superchunk::{
-    CompressOptions, DType, Error, FillValue, FrameOptions, Json, JsonStyle, NdArray, NdOptions,
-    NdStorage, Objects, ObjectsOptions, OpenOptions, Result, SuperChunk,
+    CompressOptions, DType, Error, FrameOptions, Json, JsonStyle, NdArray, NdOptions, NdStorage,
+    Objects, ObjectsOptions, OpenOptions, Result, SuperChunk,
 };
 use superchunk_testkit::rng::Rng;
 
@@ -143,7 +143,7 @@ fn change_pack(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
 
 fn read_pack(dir: Arc<dyn Dir>) -> Result<State> {
     let pack = Pack::open_in_dir(dir, PACK, &OpenOptions::new())?;
-    Ok(vec![pack.data()?.to_vec()?, pack.metadata().map(text).unwrap_or_default()])
+    Ok(vec![pack.superchunk()?.to_vec()?, pack.metadata().map(text).unwrap_or_default()])
 }
 
 fn create_pack_objects(dir: &Arc<dyn Dir>) {
@@ -171,7 +171,7 @@ fn change_pack_objects(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<(
             _ => &[(1, 30), (68, 10)],
         };
         for (number, len) in replaced {
-            pack.replace_object(*number, &some(*len, 40 + step as u64))?;
+            pack.replace_object(*number as u64, &some(*len, 40 + step as u64))?;
         }
         let appended = [2, 20, 0, 1, 0, 0, 0, 0][step];
         (0..appended).try_for_each(|number| pack.append_object(&some(700, 30 + number)))?;
@@ -184,7 +184,7 @@ fn read_pack_objects(dir: Arc<dyn Dir>) -> Result<State> {
 }
 
 fn create_array(dir: &Arc<dyn Dir>) {
-    let options = ArrayOptions::of::<i32>().with_chunk_len(128).with_default(7u64);
+    let options = ArrayOptions::of::<i32>().with_chunk_rows(128).with_default(7u64);
     let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
     array.append(&some(4 * 300, 1)).unwrap();
     array.set_attribute("unit", "m").unwrap();
@@ -211,7 +211,7 @@ fn read_array(dir: Arc<dyn Dir>) -> Result<State> {
 }
 
 fn create_table(dir: &Arc<dyn Dir>) {
-    let column = |options: ArrayOptions| options.with_chunk_len(64);
+    let column = |options: ArrayOptions| options.with_chunk_rows(64);
     let options = TableOptions::new()
         .with_column("a", column(ArrayOptions::of::<i32>()))
         .with_column("b", column(ArrayOptions::of::<f64>()))
@@ -245,7 +245,7 @@ fn change_table(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
             4 => table.set_attribute("note", "some words")?,
             5 => drop(table.remove_attribute("unit")?),
             6 => {
-                let options = ArrayOptions::of::<i32>().with_chunk_len(64);
+                let options = ArrayOptions::of::<i32>().with_chunk_rows(64);
                 table.add_column("d", &options, &some(4 * rows as usize, 5))?;
             }
             7 => table.remove_column("c")?,

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use superchunk::blsk::{Array, ArrayOptions, ItemOrder, Reserve, Table, TableOptions, TreeOptions};
-use superchunk::salvage::{self, Certainty, Report};
+use superchunk::salvage::{self, Certainty, SalvageReport};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Limits, OpenOptions, Value, chunk};
 use superchunk_testkit::alloc::peak_of;
@@ -52,7 +52,7 @@ fn chunks_of(files: &Files, folder: &str) -> Vec<Chunk> {
 
 /// Checks that the result is whole in itself, and that every chunk that it does not list as lost or
 /// uncertain is one that was stored.
-fn check_result(original: &Files, saved: &Files, report: &Report, told: &str) {
+fn check_result(original: &Files, saved: &Files, report: &SalvageReport, told: &str) {
     check_folder(saved, "meta/attributes", report, told);
     let attributes =
         format!("{:?}", saved.get("meta/attributes").map(|text| String::from_utf8_lossy(text)));
@@ -68,7 +68,7 @@ fn check_result(original: &Files, saved: &Files, report: &Report, told: &str) {
     }
 }
 
-fn salvaged(files: &Files) -> superchunk::Result<(Files, Report)> {
+fn salvaged(files: &Files) -> superchunk::Result<(Files, SalvageReport)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let from = folder_of(files).unwrap();
     let report = salvage::blsk(from.as_ref(), to.clone(), &Limits::default());

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use superchunk::frame::Kind;
-use superchunk::salvage::{self, Certainty, Report};
+use superchunk::salvage::{self, Certainty, SalvageReport};
 use superchunk::store::{Folder, WriteAt};
 use superchunk::{
     Codec, CompressOptions, DType, ErrorKind, Filter, FrameOptions, Limits, NdArray, NdOptions,
@@ -90,14 +90,15 @@ fn content(frame: SuperChunk) -> Vec<u8> {
 }
 
 fn named(saved: &SuperChunk) -> HashSet<usize> {
-    let label = saved.value(salvage::ATTRIBUTE).map(|lines| lines.to_json()).unwrap_or_default();
+    let label =
+        saved.attribute(salvage::ATTRIBUTE).map(|lines| lines.to_json()).unwrap_or_default();
     named_chunks(&label, "")
 }
 
 /// Opens the result from its bytes, and fails unless all of it is good.
 fn reopened(saved: &SuperChunk) -> SuperChunk {
     let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-    let report = verify::super_chunk(&opened, &verify::Options::new(), &mut |_, _| {});
+    let report = verify::super_chunk(&opened, &verify::VerifyOptions::new(), &mut |_, _| {});
     assert!(report.is_good() && report.is_complete(), "{:?}", report.findings);
     opened
 }
@@ -252,7 +253,7 @@ fn a_sparse_array_of_cells_comes_back_and_only_its_damaged_file_is_lost() {
         array.write_box(&[0, 0], &[40, 40], &bytes).unwrap();
         array.close().unwrap();
         let expected = SuperChunk::open(&path).unwrap();
-        let saved_of = || -> (SuperChunk, Report) {
+        let saved_of = || -> (SuperChunk, SalvageReport) {
             let dir = Folder::open(&path).unwrap();
             salvage::sparse(&dir, &mut SuperChunk::in_memory, &Limits::default()).unwrap()
         };

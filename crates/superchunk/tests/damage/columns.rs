@@ -7,7 +7,7 @@ use std::path::Path;
 
 use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::detect::{self, Format};
-use superchunk::verify::{self, Level, Options, Report, Verdict};
+use superchunk::verify::{self, Level, Verdict, VerifyOptions, VerifyReport};
 use superchunk::{DType, ErrorKind, Limits, NdArray, NdOptions, OpenOptions, compat, salvage};
 use superchunk_testkit::scratch::Scratch;
 
@@ -28,8 +28,8 @@ fn table(path: &Path, rows: u32) {
     folder.commit().unwrap();
 }
 
-fn look(path: &Path) -> Report {
-    verify::path(path, &Options::new(), &mut |_, _| {}).unwrap()
+fn look(path: &Path) -> VerifyReport {
+    verify::path(path, &VerifyOptions::new(), &mut |_, _| {}).unwrap()
 }
 
 #[test]

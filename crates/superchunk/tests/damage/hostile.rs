@@ -148,7 +148,7 @@ fn read(kind: &str, path: &Path) -> Result<(), Error> {
         "blp" => {
             let pack = Pack::open(path)?;
             pack.objects().try_for_each(|object| object.map(drop))?;
-            pack.data()?.to_vec().map(drop)
+            pack.superchunk()?.to_vec().map(drop)
         }
         "bcolz" if path.join("__rootdirs__").exists() => {
             let table = Table::open_with(path, &options())?;
@@ -402,7 +402,7 @@ fn a_column_says_nothing_of_how_many_files_another_one_has() {
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let columns = [("a", 1 << 21), ("b", 1), ("c", 1)];
     let named = columns.iter().fold(TableOptions::new(), |options, (name, len)| {
-        options.with_column(*name, ArrayOptions::of::<u8>().with_chunk_len(*len))
+        options.with_column(*name, ArrayOptions::of::<u8>().with_chunk_rows(*len))
     });
     let mut table = Table::create_in_dir(dir.clone(), &named).unwrap();
     table.append(&[("a", &[1]), ("b", &[1]), ("c", &[1])]).unwrap();
@@ -464,7 +464,7 @@ fn a_salvage_of_any_damaged_byte_takes_bounded_memory() {
     let frame = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(400);
     let mut frame = SuperChunk::in_memory(&frame).unwrap();
     frame.append(&mixed(1000, 4, 1)).unwrap();
-    frame.set_value_bytes("value", b"some bytes").unwrap();
+    frame.set_attribute_bytes("value", b"some bytes").unwrap();
     let bytes = frame.to_bytes().unwrap();
     let limits = Limits::default().with_max_decoded(1 << 16).with_max_metadata(1 << 16);
     let mut worst = 0;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use superchunk::bcolz::{Array, Table};
-use superchunk::salvage::{self, Report};
+use superchunk::salvage::{self, SalvageReport};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{Limits, OpenOptions, Value};
 use superchunk_testkit::crash::{Disk, Operation};
@@ -71,7 +71,7 @@ fn originals(count: u64) -> (Scratch, LegacyPeer, Vec<Original>) {
     (scratch, peer, made)
 }
 
-fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, Report)> {
+fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, SalvageReport)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let from = folder_of(files).unwrap();
     let report = salvage::bcolz(from.as_ref(), to.clone(), &Limits::default());
@@ -98,7 +98,7 @@ fn check(
     damaged: &Files,
     prefix: &str,
     (saved, listed): (&Array, &HashSet<usize>),
-    report: &Report,
+    report: &SalvageReport,
     told: &str,
 ) -> usize {
     let whole = Array::open_in_dir(folder_of(original).unwrap(), &OpenOptions::new()).unwrap();

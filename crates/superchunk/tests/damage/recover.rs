@@ -73,7 +73,7 @@ fn chunk_files_that_no_index_names_go() {
 fn a_begun_commit_of_a_table_is_completed_for_programs_that_know_nothing_of_it() {
     let scratch = Scratch::new();
     let path = scratch.path("table");
-    let column = bcolz::ArrayOptions::of::<u32>().with_chunk_len(10);
+    let column = bcolz::ArrayOptions::of::<u32>().with_chunk_rows(10);
     let options =
         bcolz::TableOptions::new().with_column("a", column.clone()).with_column("b", column);
     let mut table = bcolz::Table::create(&path, &options).unwrap();

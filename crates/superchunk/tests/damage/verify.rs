@@ -5,16 +5,16 @@
 use std::path::Path;
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
-use superchunk::verify::{self, Level, LevelReport, Options, Report, Sample, Verdict};
+use superchunk::verify::{self, Level, LevelReport, Sample, Verdict, VerifyOptions, VerifyReport};
 use superchunk::{CompressOptions, DType, FrameOptions, Objects, ObjectsOptions, SuperChunk, blsk};
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 
-fn look(path: &Path, options: &Options) -> Report {
+fn look(path: &Path, options: &VerifyOptions) -> VerifyReport {
     verify::path(path, options, &mut |_, _| {}).unwrap()
 }
 
-fn level(report: &Report, level: Level) -> LevelReport {
+fn level(report: &VerifyReport, level: Level) -> LevelReport {
     *report.levels.iter().find(|found| found.level == level).unwrap()
 }
 
@@ -32,7 +32,7 @@ fn progress_comes_to_the_stated_total() {
     frame(&path);
     for (sample, expected) in [(Sample::All, 100_000), (Sample::Count(5), 20_000)] {
         let (mut done, mut stated) = (0, 0);
-        let options = Options::new().with_sample(sample);
+        let options = VerifyOptions::new().with_sample(sample);
         let report = verify::path(&path, &options, &mut |bytes, total| {
             (done, stated) = (done + bytes, total);
         });
@@ -56,7 +56,7 @@ fn every_flipped_byte_of_a_sealed_frame_is_found_on_some_level() {
         damaged[at] ^= 0x10;
         std::fs::write(&path, &damaged).unwrap();
         // Not every flip leaves something that is still a frame.
-        let Ok(report) = verify::path(&path, &Options::new(), &mut |_, _| {}) else {
+        let Ok(report) = verify::path(&path, &VerifyOptions::new(), &mut |_, _| {}) else {
             assert!(at < 32, "byte {at}");
             continue;
         };
@@ -73,11 +73,14 @@ fn a_super_chunk_in_memory_is_looked_at_like_others() {
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(4000);
     let mut chunks = SuperChunk::in_memory(&options).unwrap();
     chunks.append(&mixed(9000, 4, 1)).unwrap();
-    let report = verify::super_chunk(&chunks, &Options::new(), &mut |_, _| {});
+    let report = verify::super_chunk(&chunks, &VerifyOptions::new(), &mut |_, _| {});
     assert!(report.is_good() && report.is_complete());
     assert_eq!((report.chunks, report.by_decoding, report.checksums), (3, 3, "none"));
-    let report =
-        verify::super_chunk(&chunks, &Options::new().with_level(Level::Structure), &mut |_, _| {});
+    let report = verify::super_chunk(
+        &chunks,
+        &VerifyOptions::new().with_level(Level::Structure),
+        &mut |_, _| {},
+    );
     assert_eq!(report.levels.len(), 1);
 }
 
@@ -85,23 +88,23 @@ fn a_super_chunk_in_memory_is_looked_at_like_others() {
 fn an_array_of_bcolz_is_compared_with_its_files() {
     let scratch = Scratch::new();
     let path = scratch.path("a");
-    let mut array = Array::create(&path, &ArrayOptions::of::<u32>().with_chunk_len(100)).unwrap();
+    let mut array = Array::create(&path, &ArrayOptions::of::<u32>().with_chunk_rows(100)).unwrap();
     array.append_items(&(0..1050u32).collect::<Vec<_>>()).unwrap();
     array.close().unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good() && report.findings.is_empty(), "{report:?}");
     assert_eq!(level(&report, Level::Files).verified, 11);
     assert_eq!(level(&report, Level::Decode).verified, 11);
     assert_eq!(level(&report, Level::Checksums).verified, 11);
     std::fs::write(path.join("data/.b2new.0"), b"half a chunk").unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good());
     assert_eq!(report.findings[0].verdict, Verdict::Stray);
     // Three files of eleven are gone: told once, with their number.
     for number in [3, 4, 9] {
         std::fs::remove_file(path.join(format!("data/__{number}.blp"))).unwrap();
     }
-    let report = look(&path, &Options::new().with_sample(Sample::Count(2)));
+    let report = look(&path, &VerifyOptions::new().with_sample(Sample::Count(2)));
     let words: Vec<&str> = report.corrupt().map(|finding| finding.words.as_str()).collect();
     assert_eq!(words.len(), 1, "{words:?}");
     assert!(words[0].contains("__3.blp: 3 of 11 chunk files are missing"), "{words:?}");
@@ -119,13 +122,13 @@ fn columns_of_nested_tables_are_looked_at_by_name() {
     table.append(&[("id", &rows), ("place/x", &rows)]).unwrap();
     table.commit().unwrap();
     drop(table);
-    assert_eq!(look(&path, &Options::new()).by_checksum, 2);
-    assert_eq!(look(&path, &Options::new().with_column("place")).by_checksum, 1);
-    let none = verify::path(&path, &Options::new().with_column("nope"), &mut |_, _| {});
+    assert_eq!(look(&path, &VerifyOptions::new()).by_checksum, 2);
+    assert_eq!(look(&path, &VerifyOptions::new().with_column("place")).by_checksum, 1);
+    let none = verify::path(&path, &VerifyOptions::new().with_column("nope"), &mut |_, _| {});
     assert!(none.is_err());
     // A damaged list of names: nothing below it can be found.
     std::fs::write(path.join("__rootdirs__"), b"{\"names\": [").unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert_eq!(
         report.corrupt().map(|finding| finding.level).collect::<Vec<_>>(),
         [Level::Structure]
@@ -142,13 +145,13 @@ fn trees_and_objects_are_looked_at() {
             .unwrap();
     table.append(&[("a", &[7; 400]), ("b", &[9; 800])]).unwrap();
     table.close().unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good() && report.by_decoding >= 2, "{report:?}");
 
     let path = scratch.path("objects.b2frame");
     let mut objects = Objects::create(&path, &ObjectsOptions::texts()).unwrap();
     (0..500).for_each(|number| objects.append_text(&format!("object {number}")).unwrap());
     objects.close().unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good() && level(&report, Level::Files).verified >= 2, "{report:?}");
 }

@@ -239,7 +239,7 @@ fn typed_reads_check_the_type_and_the_byte_order() {
     let dtype = DType::parse(">i4").unwrap();
     let mut array = NdArray::in_memory(&NdOptions::new(&[3], dtype.clone())).unwrap();
     let all = Selection::all(&[3]);
-    array.write(&all, &[1i32, -2, 3]).unwrap();
+    array.write_items(&all, &[1i32, -2, 3]).unwrap();
     assert_eq!(array.read::<i32>(&all).unwrap(), [1, -2, 3]);
     assert_eq!(array.to_vec().unwrap()[..8], [0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe]);
     assert!(array.read::<u32>(&all).is_err());
@@ -330,11 +330,11 @@ fn arrays_are_put_together_and_turned() {
 fn a_copy_may_be_cut_otherwise_and_keeps_what_belongs_to_it() {
     let mut array = counted(&[30, 40], &options(&[7, 9], &[3, 4]));
     array.superchunk_mut().set_metalayer("unit", b"metre").unwrap();
-    array.superchunk_mut().set_value_bytes("note", b"text").unwrap();
+    array.superchunk_mut().set_attribute_bytes("note", b"text").unwrap();
     let copy = array.copy_to_memory(&options(&[10, 40], &[5, 5])).unwrap();
     assert_eq!((copy.chunk_shape(), all(&copy)), (&[10, 40][..], all(&array)));
     assert_eq!(copy.superchunk().metalayer_names().collect::<Vec<_>>(), ["b2nd", "unit"]);
-    assert_eq!(copy.superchunk().value_bytes("note").unwrap(), b"text");
+    assert_eq!(copy.superchunk().attribute_bytes("note").unwrap(), b"text");
     let same = array.copy_to_memory(&array.options()).unwrap();
     assert_eq!((same.block_shape(), all(&same)), (&[3, 4][..], all(&array)));
 }
@@ -354,7 +354,7 @@ fn the_old_metalayer_reads_and_is_changed_in_its_own_form() {
     caterva.resize(&[5, 7]).unwrap();
     let again = NdArray::from_superchunk(caterva.into_superchunk()).unwrap();
     assert_eq!(again.shape(), [5, 7]);
-    let (_, bytes) = again.read_bytes(&Selection::parse("4, 5:", &[5, 7]).unwrap()).unwrap();
+    let (_, bytes) = again.bytes(&Selection::parse("4, 5:", &[5, 7]).unwrap()).unwrap();
     assert_eq!(bytes, [29, 0, 0, 0, 0, 0, 0, 0]);
 }
 
@@ -384,7 +384,7 @@ fn metalayers_that_contradict_the_frame_are_refused() {
 #[test]
 fn scalars_and_empty_arrays_are_arrays() {
     let mut scalar = NdArray::in_memory(&NdOptions::of::<i64>(&[])).unwrap();
-    scalar.write(&Selection::all(&[]), &[42i64]).unwrap();
+    scalar.write_items(&Selection::all(&[]), &[42i64]).unwrap();
     assert_eq!(scalar.read::<i64>(&Selection::parse("", &[]).unwrap()).unwrap(), [42]);
     assert_eq!(scalar.chunks().count(), 1);
     let mut empty = NdArray::in_memory(&NdOptions::of::<u8>(&[0, 3])).unwrap();

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use superchunk::frame::Durability;
 use superchunk::store::MemoryFolder;
 use superchunk::{
-    AxisIndexes, AxisSlice, Codec, CompressOptions, DType, Executor, FillValue, Filter,
-    FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, Selection, SuperChunk,
+    AxisIndexes, AxisSlice, Codec, CompressOptions, DType, Executor, Filter, FrameOptions, NdArray,
+    NdOptions, NdStorage, OpenOptions, Selection, SuperChunk,
 };
 use superchunk_testkit::rng::Rng;
 
@@ -226,7 +226,7 @@ fn check_selection(array: &NdArray, plain: &Plain, selection: &Selection) {
     let lists: Vec<Vec<u64>> = selection.axes().iter().map(indexes).collect();
     let expected: Vec<u8> =
         combinations(&lists).iter().flat_map(|index| plain.item(index).to_vec()).collect();
-    let (shape, bytes) = array.read_bytes(selection).unwrap();
+    let (shape, bytes) = array.bytes(selection).unwrap();
     assert!(bytes == expected, "{selection:?}");
     assert_eq!(shape, selection.shape());
     let unit = selection.axes().iter().all(|axis| axis.step == 1);

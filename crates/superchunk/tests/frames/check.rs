@@ -70,9 +70,9 @@ fn a_wrong_chunk_is_not_put_in_the_place_of_another() {
     let options = FrameOptions::new(compress(RunLengths::wrong_every(6)).with_check(true));
     let mut frame = SuperChunk::in_memory(&options.with_chunk_size(8000)).unwrap();
     frame.append(&data).unwrap();
-    assert_found(&frame.write_items(2100, &[7; 12]).unwrap_err(), "chunk 1");
+    assert_found(&frame.write_items(2100, &[0x0707_0707u32; 3]).unwrap_err(), "chunk 1");
     assert_eq!(frame.to_vec().unwrap(), data);
-    frame.write_items(2100, &[7; 12]).unwrap();
+    frame.write_items(2100, &[0x0707_0707u32; 3]).unwrap();
     assert_eq!(
         frame.items::<u32>(2099..2104).unwrap(),
         [4, 0x0707_0707, 0x0707_0707, 0x0707_0707, 4]
@@ -92,7 +92,7 @@ fn write_box(start: [u64; 2], stop: [u64; 2], chunk: &str) {
         &NdOptions::new(&shape, dtype.clone()).with_fill(zeros).with_storage(options.clone()),
     );
     let mut array = array.unwrap();
-    array.write(&Selection::all(&[64, 128]), &items).unwrap();
+    array.write_items(&Selection::all(&[64, 128]), &items).unwrap();
     array.close().unwrap();
     let len = (stop[0] - start[0]) * (stop[1] - start[1]);
     // A block of one value would not reach the codec.

@@ -106,6 +106,25 @@ fn every_module_has_its_layer() {
 }
 
 #[test]
+fn the_table_of_layers_in_the_document_is_this_one() {
+    let document = include_str!("../../../../ARCHITECTURE.md");
+    let section = document.split("## Layers of the core").nth(1).unwrap();
+    let table = section.split("|---|---|\n").nth(1).unwrap();
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    let modules: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    assert_eq!(modules, LAYERS);
+}
+
+#[test]
+fn every_public_module_is_in_the_table_of_the_crate() {
+    let lib = include_str!("../../src/lib.rs");
+    for line in lib.lines().filter_map(|line| line.strip_prefix("pub mod ")) {
+        let module = line.trim_end_matches(';');
+        assert!(lib.contains(&format!("//! | [`{module}`] |")), "{module}");
+    }
+}
+
+#[test]
 fn no_file_is_longer_than_a_head_can_hold() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for folder in ["crates", "xtask", "conformance", "fuzz"] {

@@ -233,7 +233,7 @@ fn slices_are_those_of_numpy() {
         for _ in 0..20 {
             let (text, key) = random_key(&mut rng, &shape);
             let selection = Selection::parse(&text, &shape).unwrap();
-            let (_, ours) = array.read_bytes(&selection).unwrap();
+            let (_, ours) = array.bytes(&selection).unwrap();
             let expected = peer.numpy_get(&plain, &key).unwrap();
             assert!(ours == expected, "{text} of {shape:?}");
             let theirs = peer.get(&path, &key).unwrap_or_else(|words| panic!("{text}: {words}"));

@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use superchunk::frame::Kind;
-use superchunk::{CompressOptions, DType, FrameOptions, NdArray, NdOptions, NdStorage, Selection};
+use superchunk::{CompressOptions, FrameOptions, NdArray, NdOptions, NdStorage, Selection};
 use superchunk_testkit::nd_peer::{KeyPart, NdPeer, PeerShape};
 use superchunk_testkit::peers::PeerKind;
 use superchunk_testkit::rng::Rng;
@@ -271,7 +271,7 @@ fn line(path: &Path, count: i32, chunk: usize) -> NdArray {
     let shape = [count.unsigned_abs().into()];
     let mut array =
         NdArray::create(path, &NdOptions::of::<i32>(&shape).with_storage(options.clone())).unwrap();
-    array.write(&Selection::all(&shape), &(1..=count).collect::<Vec<i32>>()).unwrap();
+    array.write_items(&Selection::all(&shape), &(1..=count).collect::<Vec<i32>>()).unwrap();
     array
 }
 

@@ -100,7 +100,7 @@ fn every_type_made_here_is_read_and_changed_by_bcolz() {
         let options = ArrayOptions::new(DType::parse(dtype).unwrap())
             .with_row_shape(row_shape.clone())
             .with_compress(compress)
-            .with_chunk_len(20)
+            .with_chunk_rows(20)
             .with_durability(Durability::Process)
             .with_default(Json::parse(default).unwrap());
         let per_row: usize = row_shape.iter().product();
@@ -227,7 +227,7 @@ fn a_table_that_both_change_in_turn_is_always_what_a_model_says() {
     for (name, dtype, chunk_len) in COLUMNS {
         let dtype = DType::parse(dtype).unwrap();
         model.columns.push((name.to_owned(), dtype.item_size(), Vec::new()));
-        options = options.with_column(name, ArrayOptions::new(dtype).with_chunk_len(chunk_len));
+        options = options.with_column(name, ArrayOptions::new(dtype).with_chunk_rows(chunk_len));
     }
     Table::create(&path, &options).unwrap().close().unwrap();
     for step in 0..200 {
@@ -298,7 +298,7 @@ fn change_here(path: &Path, model: &mut Model, rng: &mut Rng) -> String {
         }
         6 if model.columns.len() < 6 => {
             let (name, new) = (format!("x{}", rng.below(1000)), rows("<i2", model.len(), rng));
-            let options = ArrayOptions::of::<i16>().with_chunk_len(13);
+            let options = ArrayOptions::of::<i16>().with_chunk_rows(13);
             table.commit().unwrap();
             table.add_column(&name, &options, &new).unwrap();
             model.columns.push((name, 2, new));
@@ -382,7 +382,7 @@ fn change_there(peer: &mut LegacyPeer, path: &Path, model: &mut Model, rng: &mut
 fn what_bcolz_has_written_is_unverified_and_damage_is_told_from_it() {
     let (scratch, mut peer) = (Scratch::new(), LegacyPeer::spawn());
     let path = scratch.path("a");
-    let options = ArrayOptions::of::<u32>().with_chunk_len(100);
+    let options = ArrayOptions::of::<u32>().with_chunk_rows(100);
     // Stored as they are: no bit of such a chunk makes decoding fail.
     let options = options.with_compress(CompressOptions::new(1).with_level(0));
     let mut array = Array::create(&path, &options).unwrap();
@@ -417,8 +417,8 @@ fn expressions_of_bcolz_run_over_our_tables() {
     let (scratch, mut peer) = (Scratch::new(), LegacyPeer::spawn());
     let path = scratch.path("t.bcolz");
     let options = TableOptions::new()
-        .with_column("x", ArrayOptions::of::<i32>().with_chunk_len(100))
-        .with_column("y", ArrayOptions::of::<f64>().with_chunk_len(64));
+        .with_column("x", ArrayOptions::of::<i32>().with_chunk_rows(100))
+        .with_column("y", ArrayOptions::of::<f64>().with_chunk_rows(64));
     let mut table = Table::create(&path, &options).unwrap();
     let x: Vec<u8> = (0..1000i32).flat_map(i32::to_le_bytes).collect();
     let y: Vec<u8> = (0..1000i32).flat_map(|i| f64::from(i % 10).to_le_bytes()).collect();
@@ -454,7 +454,7 @@ fn floats_are_rounded_as_bcolz_rounds_them() {
                 ["ours", "theirs"].map(|who| scratch.path(&format!("{who}{digits}{dtype}")));
             for path in &paths {
                 let options = ArrayOptions::new(DType::parse(dtype).unwrap())
-                    .with_chunk_len(30)
+                    .with_chunk_rows(30)
                     .with_durability(Durability::Process);
                 Array::create(path, &options).unwrap().close().unwrap();
                 let storage = path.join("meta/storage");

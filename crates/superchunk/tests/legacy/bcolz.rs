@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use superchunk::bcolz::{Array, ArrayOptions, Column, Dialect, Table, TableOptions};
+use superchunk::bcolz::{Array, ArrayOptions, Origin, Table, TableColumn, TableOptions};
 use superchunk::frame::Durability;
 use superchunk::store::{Dir, MemoryFolder};
 use superchunk::{CompressOptions, DType, ErrorKind, Json, Limits, OpenOptions, Result, Value};
@@ -22,7 +22,7 @@ fn memory() -> Arc<dyn Dir> {
 }
 
 fn small() -> ArrayOptions {
-    ArrayOptions::of::<i32>().with_chunk_len(10)
+    ArrayOptions::of::<i32>().with_chunk_rows(10)
 }
 
 fn kind<T: std::fmt::Debug>(result: Result<T>) -> ErrorKind {
@@ -52,9 +52,9 @@ fn an_array_is_in_memory_what_it_is_on_disk() {
     expected[8..11].copy_from_slice(&[-8, -9, -10]);
     expected.resize(40, 0);
     assert_eq!(array.read::<i32>(0..40).unwrap(), expected);
-    assert_eq!((array.shape(), array.chunk_len()), (vec![40], 10));
+    assert_eq!((array.shape(), array.chunk_rows()), (vec![40], 10));
     assert_eq!(array.attributes().get("n").and_then(Json::as_u64), Some(3));
-    assert_eq!(array.dialect(), Dialect::Modern);
+    assert_eq!(array.origin(), Origin::Modern);
     let mut some = [0; 12];
     array.gather(&[39, 9, 9], &mut some).unwrap();
     assert_eq!(some[4..8], (-9i32).to_le_bytes());
@@ -93,8 +93,8 @@ fn callers_are_told_what_they_cannot_do() {
         assert_eq!(kind(Array::create_in_dir(memory(), &options)), what, "{dtype}");
     }
     let wrong = [
-        small().with_chunk_len(0),
-        small().with_chunk_len(1 << 40),
+        small().with_chunk_rows(0),
+        small().with_chunk_rows(1 << 40),
         small().with_default("text"),
         small().with_row_shape([0]),
         small().with_row_shape([1 << 20, 1 << 20]),
@@ -154,7 +154,7 @@ fn nothing_is_left_of_what_a_killed_writer_did_not_commit() {
 fn table_options() -> TableOptions {
     let inner = TableOptions::new()
         .with_column("x", ArrayOptions::of::<f64>().with_default(1.5))
-        .with_column("y", ArrayOptions::of::<f64>().with_chunk_len(4));
+        .with_column("y", ArrayOptions::of::<f64>().with_chunk_rows(4));
     TableOptions::new().with_column("id", small()).with_nested("position", inner)
 }
 
@@ -180,7 +180,7 @@ fn tables_hold_tables() {
     let paths: Vec<String> = table.arrays().into_iter().map(|(path, _)| path).collect();
     assert_eq!(paths, ["id", "position/x", "position/y", "more/z"]);
     assert!(
-        matches!(table.column("position").unwrap(), Column::Table(inner) if inner.row_count() == 30)
+        matches!(table.column("position").unwrap(), TableColumn::Table(inner) if inner.row_count() == 30)
     );
     let x = table.array("position/x").unwrap();
     assert_eq!(x.read::<f64>(23..27).unwrap(), [11.5, 12.0, 1.5, 1.5]);
@@ -234,7 +234,7 @@ fn options_of_caller() -> OpenOptions {
 fn ranges_of_chunks_can_be_worked_on_apart() {
     let options = TableOptions::new()
         .with_column("a", small())
-        .with_column("b", ArrayOptions::of::<i32>().with_chunk_len(4));
+        .with_column("b", ArrayOptions::of::<i32>().with_chunk_rows(4));
     let mut table = Table::create_in_dir(memory(), &options).unwrap();
     table.append(&[("a", &numbers(0..95)), ("b", &numbers(0..95))]).unwrap();
     assert_eq!(table.shards(3), [0..40, 40..80, 80..95]);
@@ -247,7 +247,7 @@ fn several_writers_overwrite_rows_of_their_own() {
     let path = scratch.path("t");
     let columns = TableOptions::new()
         .with_column("a", small())
-        .with_column("b", ArrayOptions::of::<i32>().with_chunk_len(4));
+        .with_column("b", ArrayOptions::of::<i32>().with_chunk_rows(4));
     let mut table = Table::create(&path, &columns).unwrap();
     table.append(&[("a", &numbers(0..95)), ("b", &numbers(0..95))]).unwrap();
     let shards = table.shards(4);

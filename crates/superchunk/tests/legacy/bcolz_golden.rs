@@ -9,7 +9,7 @@
 )]
 
 use serde_json::Value;
-use superchunk::bcolz::{Array, Dialect, Table};
+use superchunk::bcolz::{Array, Origin, Table};
 use superchunk::{Error, ErrorKind, Json, JsonStyle};
 use superchunk_testkit::vectors::{Vector, family, sha256_hex};
 
@@ -42,7 +42,7 @@ fn check_attrs(found: &Json, fields: &Value, name: &str) {
 
 fn check_array(array: &Array, fields: &Value, name: &str) {
     assert_eq!(array.shape(), shape(fields), "{name}");
-    assert_eq!(Some(array.chunk_len()), fields["chunklen"].as_u64(), "{name}");
+    assert_eq!(Some(array.chunk_rows()), fields["chunklen"].as_u64(), "{name}");
     // Of structures the index tells the fields apart.
     let stated = fields["dtype_descr"].as_str().or(fields["dtype_str"].as_str()).unwrap();
     assert_eq!(array.dtype(), &superchunk::DType::parse(stated).unwrap(), "{name}");
@@ -82,8 +82,8 @@ fn every_carray_holds_what_its_program_says() {
         }
         check_array(&array, &fields, name);
         let early = name.starts_with("carray") || name.starts_with("bcolz-0.7");
-        let dialect = if early { Dialect::Early } else { Dialect::Modern };
-        assert_eq!(array.dialect(), dialect, "{name}");
+        let dialect = if early { Origin::Early } else { Origin::Modern };
+        assert_eq!(array.origin(), dialect, "{name}");
     }
 }
 
@@ -179,7 +179,7 @@ fn the_zipline_bundle_of_2016_shows_its_prices() {
     };
     let table = Table::open(&vector.path).unwrap();
     assert_eq!(table.row_count(), 24_646);
-    assert_eq!(table.array("close").unwrap().dialect(), Dialect::Early);
+    assert_eq!(table.array("close").unwrap().origin(), Origin::Early);
     let first =
         table.attributes().get("first_row").and_then(|rows| rows.get("3")?.as_u64()).unwrap();
     let last = table.attributes().get("last_row").and_then(|rows| rows.get("3")?.as_u64()).unwrap();

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use superchunk::detect;
 use superchunk::store::{Dir, Folder};
 use superchunk::{
-    CompressOptions, DType, ErrorKind, FrameOptions, NdArray, NdOptions, OpenOptions, Opened,
-    Result, SuperChunk,
+    CompressOptions, ErrorKind, FrameOptions, NdArray, NdOptions, OpenOptions, Opened, Result,
+    SuperChunk,
 };
 use superchunk_testkit::vectors::{Vector, family};
 

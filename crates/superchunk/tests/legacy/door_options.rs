@@ -78,7 +78,7 @@ impl Zoo {
         let options = PackOptions::new().with_checksum(Checksum::None).with_offsets(true);
         let options = options.with_chunk_size(bytes.len()).with_compress(compress.clone());
         fs::write(at("pack"), options.pack(bytes)?).unwrap();
-        let column = bcolz::ArrayOptions::of::<u8>().with_chunk_len(bytes.len() as u64);
+        let column = bcolz::ArrayOptions::of::<u8>().with_chunk_rows(bytes.len() as u64);
         let column = column.with_compress(compress.clone());
         let mut array = bcolz::Array::create(at("bcolz array"), &column)?;
         array.append(bytes)?;
@@ -126,7 +126,7 @@ fn read_one(opened: &Opened, at: u64) -> Result<Vec<u8>> {
             let at = usize::try_from(at).unwrap();
             chunk.read_bytes(at..at + 1, &mut one).map(drop)?;
         }
-        Opened::Pack(pack) => pack.data()?.read_bytes(rows, &mut one)?,
+        Opened::Pack(pack) => pack.superchunk()?.read_bytes(rows, &mut one)?,
         Opened::BcolzArray(array) => array.read_rows(rows, &mut one)?,
         Opened::BcolzTable(table) => table.array("a")?.read_rows(rows, &mut one)?,
         Opened::BlskArray(array) => array.read_rows(rows, &mut one)?,
@@ -329,12 +329,12 @@ fn appended_chunks_are_compressed_as_the_options_say() {
     frame.close().unwrap();
     let mut pack = Pack::edit_with(zoo.path("pack"), &options).unwrap();
     pack.append(&noise).unwrap();
-    let last = pack.data().unwrap().chunk_count() - 1;
-    assert_eq!(pack.data().unwrap().chunk_header(last).unwrap().codec(), Some(Codec::Zstd));
+    let last = pack.superchunk().unwrap().chunk_count() - 1;
+    assert_eq!(pack.superchunk().unwrap().chunk_header(last).unwrap().codec(), Some(Codec::Zstd));
     pack.close().unwrap();
     let both = [vec![7; 4000], noise].concat();
     assert_eq!(SuperChunk::open(zoo.path("frame")).unwrap().to_vec().unwrap(), both);
-    assert_eq!(Pack::open(zoo.path("pack")).unwrap().data().unwrap().to_vec().unwrap(), both);
+    assert_eq!(Pack::open(zoo.path("pack")).unwrap().superchunk().unwrap().to_vec().unwrap(), both);
 }
 
 /// The file of a container that has this chunk, and where.

@@ -84,7 +84,7 @@ impl Scene {
             Self::AddColumn => {
                 table.add_column(
                     "d",
-                    &ArrayOptions::of::<i64>().with_chunk_len(6),
+                    &ArrayOptions::of::<i64>().with_chunk_rows(6),
                     &content("d", 0..OLD),
                 )?;
             }
@@ -114,7 +114,7 @@ fn append(table: &mut Table, rows: std::ops::Range<u64>) -> Result<()> {
 }
 
 fn prepare(path: &Path) {
-    let column = |chunk_len| ArrayOptions::of::<i64>().with_chunk_len(chunk_len);
+    let column = |chunk_len| ArrayOptions::of::<i64>().with_chunk_rows(chunk_len);
     let options = TableOptions::new()
         .with_column("a", column(10))
         .with_column("b", column(7))

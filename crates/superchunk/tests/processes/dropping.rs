@@ -85,7 +85,7 @@ const SUBJECTS: [Subject; 10] = [
     Subject {
         name: "bcolz array",
         make: |path| {
-            let options = bcolz::ArrayOptions::of::<u32>().with_chunk_len(100);
+            let options = bcolz::ArrayOptions::of::<u32>().with_chunk_rows(100);
             let mut array = bcolz::Array::create(path, &options).unwrap();
             array.append(&noise(600)).unwrap();
             array.close().unwrap();
@@ -110,7 +110,7 @@ const SUBJECTS: [Subject; 10] = [
     Subject {
         name: "bcolz table",
         make: |path| {
-            let column = bcolz::ArrayOptions::of::<u32>().with_chunk_len(100);
+            let column = bcolz::ArrayOptions::of::<u32>().with_chunk_rows(100);
             let options = bcolz::TableOptions::new().with_column("a", column.clone());
             let mut table = bcolz::Table::create(path, &options.with_column("b", column)).unwrap();
             append_to_bcolz(&mut table, 600);
@@ -178,7 +178,7 @@ fn make_frame(path: &Path, kind: Kind) {
 fn change_frame(path: &Path) {
     let mut frame = SuperChunk::edit(path).unwrap();
     frame.append(&noise(50_000)).unwrap();
-    frame.set_value("note", &"not committed".into()).unwrap();
+    frame.set_attribute("note", "not committed").unwrap();
     frame.set_metalayer("note", b"old").unwrap();
 }
 
@@ -312,7 +312,7 @@ fn a_child_that_drops_what_it_inherited_changes_and_unlocks_nothing() {
         assert_eq!(outcome, Outcome::Passed, "{kind:?}");
         assert!(bytes_of(&scratch) == before && is_locked(), "{kind:?}");
         writer.unwrap().close().unwrap();
-        assert_eq!(SuperChunk::open(&path).unwrap().len(), 60_000, "{kind:?}");
+        assert_eq!(SuperChunk::open(&path).unwrap().byte_len(), 60_000, "{kind:?}");
     }
 }
 

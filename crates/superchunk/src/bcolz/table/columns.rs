@@ -1,7 +1,7 @@
 //! Adding, removing and renaming columns.
 
 use super::open::{Listed, ListedColumn};
-use super::{Column, Table};
+use super::{Table, TableColumn};
 use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts, names};
 use crate::bcolz::options::{ArrayOptions, TableOptions};
@@ -58,7 +58,7 @@ impl Table {
             Ok(array)
         });
         let array = array.inspect_err(|_| self.forget_folder(root.as_ref(), name))?;
-        self.columns.insert(place, (name.to_owned(), Column::Array(Box::new(array))));
+        self.columns.insert(place, (name.to_owned(), TableColumn::Array(Box::new(array))));
         Ok(())
     }
 
@@ -108,7 +108,7 @@ impl Table {
         let mut rootdirs = self.rootdirs();
         rootdirs.names.push(name.to_owned());
         self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
-        self.columns.push((name.to_owned(), Column::Table(Box::new(table))));
+        self.columns.push((name.to_owned(), TableColumn::Table(Box::new(table))));
         Ok(())
     }
 
@@ -154,10 +154,10 @@ impl Table {
         let column = Listed::read_column(self.home.child(new), &self.setup, 1)?;
         let column = match column {
             ListedColumn::Array(parts) => {
-                Column::Array(Box::new(Self::load_array(*parts, &self.setup, &Access::Write)?))
+                TableColumn::Array(Box::new(Self::load_array(*parts, &self.setup, &Access::Write)?))
             }
             ListedColumn::Table(table) => {
-                Column::Table(Box::new(Self::from_listed(table, &self.setup, &Access::Write)?))
+                TableColumn::Table(Box::new(Self::from_listed(table, &self.setup, &Access::Write)?))
             }
         };
         self.columns.insert(place, (new.to_owned(), column));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Column, Table};
+use super::{Table, TableColumn};
 use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts, Setup, names, read_attrs, small};
 use crate::bcolz::options::{ColumnOptions, TableOptions};
@@ -110,10 +110,10 @@ impl Table {
         let columns = listed.columns.into_iter().map(|(name, column)| {
             let column = match column {
                 ListedColumn::Array(parts) => {
-                    Column::Array(Box::new(Self::load_array(*parts, setup, access)?))
+                    TableColumn::Array(Box::new(Self::load_array(*parts, setup, access)?))
                 }
                 ListedColumn::Table(table) => {
-                    Column::Table(Box::new(Self::from_even(table, setup, access)?))
+                    TableColumn::Table(Box::new(Self::from_even(table, setup, access)?))
                 }
             };
             Ok((name, column))

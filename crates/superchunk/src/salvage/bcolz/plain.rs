@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::report::Report;
+use super::super::report::SalvageReport;
 use super::shape::Shape;
 use super::survey::{Chunk, Survey, read_chunk, source_of};
 use crate::bcolz::{Array, ArrayOptions};
@@ -17,11 +17,11 @@ use crate::store::Dir;
 pub(super) struct Plain {
     survey: Survey,
     pub(super) shape: Shape,
-    report: Report,
+    report: SalvageReport,
 }
 
 impl Plain {
-    pub(super) fn of(survey: Survey, mut report: Report) -> Result<Self> {
+    pub(super) fn of(survey: Survey, mut report: SalvageReport) -> Result<Self> {
         let shape = Shape::of(&survey, &mut report)?;
         Ok(Self { survey, shape, report })
     }
@@ -43,7 +43,7 @@ impl Plain {
         to: Arc<dyn Dir>,
         rows: u64,
         limits: &Limits,
-    ) -> Result<Report> {
+    ) -> Result<SalvageReport> {
         let mut array = Array::create_in_dir(to, &self.options(rows))?;
         if let Ok(attrs) = &self.survey.attrs {
             for (name, value) in attrs.json().as_object().unwrap_or_default() {
@@ -114,8 +114,8 @@ impl Plain {
         let shape = &self.shape;
         let mut options = ArrayOptions::new(shape.dtype.clone())
             .with_row_shape(shape.row_shape.clone())
-            .with_chunk_len(shape.chunk_len)
-            .with_expected_len(rows);
+            .with_chunk_rows(shape.chunk_len)
+            .with_expected_rows(rows);
         if let Some(storage) = &shape.storage {
             let compress = CompressOptions::new(1).with_codec(storage.codec());
             options = options

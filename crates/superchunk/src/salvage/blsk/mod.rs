@@ -18,7 +18,7 @@ mod ways;
 
 use std::sync::Arc;
 
-use super::report::{Order, Report};
+use super::report::{ChunkOrder, SalvageReport};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::store::Dir;
@@ -51,8 +51,8 @@ use survey::Survey;
 /// assert_eq!(saved.read::<u32>(0..1000)?, (0..1000).collect::<Vec<_>>());
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-pub fn blsk(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
-    let mut report = Report::new("blsk table", Order::Index);
+pub fn blsk(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<SalvageReport> {
+    let mut report = SalvageReport::new("blsk table", ChunkOrder::Index);
     let survey = Survey::of(from, limits, &mut report)?;
     if !survey.is_something() {
         let words = "nothing in it can be read as a column or a file of chunks";
