@@ -51,7 +51,7 @@ impl Rows {
                 array.copy_to(path, &options)?;
             }
             Kept::Files(files) => {
-                let folder = files.new_folder(path)?;
+                let mut folder = files.new_folder(path)?;
                 for (column, array) in files.frames() {
                     let mut options = array.options();
                     options.frame = encoding(&column.name).over(options.frame, context)?;
@@ -112,10 +112,10 @@ impl Rows {
 
     fn tree_options(
         &self,
-        base: blsk::Options,
+        base: blsk::TreeOptions,
         encoding: &dyn Fn(&str) -> EncodingArgs,
         context: &Context,
-    ) -> Outcome<blsk::Options> {
+    ) -> Outcome<blsk::TreeOptions> {
         let all = self.source();
         let first = all.columns().first().map_or(VALUES, |column| column.name.as_str());
         let widest = all.columns().iter().map(|column| column.row_size()).max();
@@ -143,10 +143,10 @@ fn array_options(
     let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
     let mut options = base.with_compress(chosen.compress);
     if let Some(size) = encoding.chunk_size {
-        options = options.with_chunk_len((size / array.row_size().max(1)).max(1) as u64);
+        options = options.with_chunk_rows((size / array.row_size().max(1)).max(1) as u64);
     }
     // A chunk is compressed when all of it is there.
-    let rows = options.chunk_len.unwrap_or(0).min(array.len());
+    let rows = options.chunk_rows.unwrap_or(0).min(array.row_count());
     context.memory().check(name, rows.saturating_mul(array.row_size() as u64))?;
     Ok(options)
 }
