@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use superchunk::frame::Durability;
-use superchunk::{DType, FrameOptions, NdArray, NdOptions, OpenOptions, SuperChunk};
+use superchunk::{DType, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, SuperChunk};
 
 use crate::choice::Setup;
 use crate::contestant::Answer;
@@ -25,9 +25,13 @@ impl OurArrays {
 impl NdSide for OurArrays {
     fn create(&self, path: &Path, shapes: &Shapes, data: &[u8]) -> Answer<()> {
         let frame = FrameOptions::new(options(&self.setup)).with_durability(Durability::Process);
-        let options = NdOptions::new(frame).with_chunks(&shapes.chunk).with_blocks(&shapes.block);
+        let options = NdStorage::new(frame).with_chunks(&shapes.chunk).with_blocks(&shapes.block);
         let dtype = DType::of::<f32>();
-        let mut array = NdArray::create(path, &shapes.array, &dtype, &options).map_err(words)?;
+        let mut array = NdArray::create(
+            path,
+            &NdOptions::new(&shapes.array, dtype.clone()).with_storage(options.clone()),
+        )
+        .map_err(words)?;
         array.write_box(&[0; 3], &shapes.array, data).map_err(words)?;
         array.close().map_err(words)
     }

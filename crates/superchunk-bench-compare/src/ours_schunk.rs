@@ -55,7 +55,7 @@ impl FrameReader for Reader {
     }
 
     fn len(&self) -> u64 {
-        self.0.len()
+        self.0.byte_len()
     }
 
     fn read_chunk(&mut self, index: u64, dst: &mut [u8]) -> Answer<usize> {

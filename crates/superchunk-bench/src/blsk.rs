@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use superchunk::blsk::{Array, Options, Reserve};
+use superchunk::blsk::{Array, ArrayOptions, Reserve, TreeOptions};
 use superchunk::frame::Durability;
 use superchunk::store::MemoryFolder;
 use superchunk::{CompressOptions, DType, Result};
@@ -69,14 +69,17 @@ fn line(dataset: &Dataset, items: usize, random: bool) -> Result<String> {
 fn edit(dataset: &Dataset, items: usize, random: bool, reserve: Reserve) -> Result<(f64, f64)> {
     let size = dataset.item_size;
     let mut bytes = (dataset.make)(NBYTES);
-    let options = Options::default()
+    let options = TreeOptions::default()
         .with_compress(CompressOptions::new(size))
         .with_chunk_rows(CHUNK / size)
         .with_superchunk_size(16)
         .with_reserve(reserve)
         .with_durability(Durability::Process);
     let folder = Arc::new(MemoryFolder::new());
-    let mut array = Array::create_in_dir(folder, &DType::opaque(size), &[], &options)?;
+    let mut array = Array::create_in_dir(
+        folder,
+        &ArrayOptions::new(DType::opaque(size)).with_tree(options.clone()),
+    )?;
     array.append(&bytes)?;
     array.commit()?;
     let len = array.stored_len()? as f64;
@@ -95,7 +98,7 @@ fn edit(dataset: &Dataset, items: usize, random: bool, reserve: Reserve) -> Resu
         }
     }
     let mut found = vec![0; bytes.len()];
-    array.read_rows(0..array.len(), &mut found)?;
+    array.read_rows(0..array.row_count(), &mut found)?;
     if found != bytes {
         return Err(superchunk::Error::corrupt("the edited tree is not what it should be"));
     }

@@ -124,7 +124,7 @@ impl Input {
     /// The chunks of a frame or a Bloscpack file.
     pub(crate) fn chunks(&self) -> Outcome<Option<&SuperChunk>> {
         match self.pack() {
-            Some(pack) => Ok(Some(pack.data()?)),
+            Some(pack) => Ok(Some(pack.superchunk()?)),
             None => Ok(self.frame()),
         }
     }
@@ -137,8 +137,8 @@ impl Input {
         let Some(frame) = self.frame() else { return Ok(Vec::new()) };
         let mut decoding = self.decoding();
         let mut value =
-            |name: &str| Ok((name.to_owned(), decoding.value(&frame.value_bytes(name)?)?));
-        frame.value_names().map(&mut value).collect()
+            |name: &str| Ok((name.to_owned(), decoding.value(&frame.attribute_bytes(name)?)?));
+        frame.attribute_names().map(&mut value).collect()
     }
 
     /// The same without what says how the data is to be understood: what goes along into other
@@ -185,7 +185,7 @@ impl Input {
             Content::Frame(frame) => frame.item_size(),
             Content::Chunk(chunk) => chunk.header().item_size().max(1),
             Content::Array(array) => array.item_size(),
-            Content::Pack(pack) => pack.data().map_or(1, SuperChunk::item_size),
+            Content::Pack(pack) => pack.superchunk().map_or(1, SuperChunk::item_size),
             Content::Objects(_) | Content::Raw(_) => 1,
         }
     }
@@ -193,11 +193,11 @@ impl Input {
     /// The decoded length.
     pub(crate) fn len(&self) -> u64 {
         match &self.content {
-            Content::Frame(frame) => frame.len(),
-            Content::Chunk(chunk) => chunk.header().len() as u64,
+            Content::Frame(frame) => frame.byte_len(),
+            Content::Chunk(chunk) => chunk.header().byte_len() as u64,
             Content::Array(array) => array.len(),
-            Content::Pack(pack) => pack.data().map_or(0, SuperChunk::len),
-            Content::Objects(list) => list.data().map_or(0, SuperChunk::len),
+            Content::Pack(pack) => pack.superchunk().map_or(0, SuperChunk::byte_len),
+            Content::Objects(list) => list.data().map_or(0, SuperChunk::byte_len),
             Content::Raw(file) => file.len,
         }
     }
@@ -253,7 +253,7 @@ impl Input {
     pub(crate) fn dtype(&self) -> Option<String> {
         match &self.content {
             Content::Array(array) => Some(array.dtype()),
-            Content::Frame(frame) => frame.value("dtype").ok()?.as_str().map(str::to_owned),
+            Content::Frame(frame) => frame.attribute("dtype").ok()?.as_str().map(str::to_owned),
             Content::Pack(pack) => {
                 // Others may mean something else by the word.
                 let text = pack.metadata()?.get("dtype")?.as_str()?;
@@ -282,7 +282,7 @@ impl Input {
             Content::Frame(frame) => frame.chunk_size().unwrap_or(PIECE),
             Content::Array(array) => array.piece(self.memory),
             Content::Pack(pack) => {
-                pack.data().ok().and_then(SuperChunk::chunk_size).unwrap_or(PIECE).max(1)
+                pack.superchunk().ok().and_then(SuperChunk::chunk_size).unwrap_or(PIECE).max(1)
             }
             Content::Chunk(_) | Content::Objects(_) | Content::Raw(_) => PIECE,
         }
@@ -301,7 +301,7 @@ impl Input {
         match &self.content {
             Content::Frame(frame) => Ok(frame.read_bytes(range, dst)?),
             Content::Array(array) => array.read(range, dst),
-            Content::Pack(pack) => Ok(pack.data()?.read_bytes(range, dst)?),
+            Content::Pack(pack) => Ok(pack.superchunk()?.read_bytes(range, dst)?),
             Content::Objects(list) => Ok(list.data()?.read_bytes(range, dst)?),
             Content::Raw(file) => Ok(file.reader.read_exact_at(range.start, dst)?),
             Content::Chunk(chunk) => {

@@ -77,7 +77,7 @@ fn is_replaceable(folder: &Path, context: &Context) -> Outcome<bool> {
     match Found::at_path(folder) {
         // Any files may be beside the columns.
         Ok(found) if found.format() == Format::Columns => {
-            let columns = ColumnFolder::open(folder, &context.limits());
+            let columns = ColumnFolder::open_with(folder, &context.open_options());
             match columns.and_then(|columns| columns.strays()) {
                 // What is beside them is not known.
                 Err(error) if error.kind() == ErrorKind::LimitExceeded => Err(error.into()),

@@ -133,8 +133,8 @@ impl Summary {
             let bytes = frame.metalayer(name).unwrap_or_default();
             self.metalayers.push((name.to_owned(), decoding.value(bytes)?));
         }
-        for name in frame.value_names() {
-            let value = match frame.value_bytes(name) {
+        for name in frame.attribute_names() {
+            let value = match frame.attribute_bytes(name) {
                 Ok(bytes) => decoding.value(&bytes)?,
                 Err(error) => format!("(damaged: {error})").into(),
             };
@@ -145,7 +145,7 @@ impl Summary {
 
     fn add_pack(&mut self, pack: &Pack) -> Outcome {
         let header = pack.header();
-        let data = pack.data()?;
+        let data = pack.superchunk()?;
         self.format = "blp";
         self.storage = match header.version {
             1 => "version 1",
@@ -153,7 +153,7 @@ impl Summary {
             3 => "version 3",
             _ => "version 4",
         };
-        self.nbytes = data.len();
+        self.nbytes = data.byte_len();
         self.stored = data.stored_len()?;
         self.nchunks = data.chunk_count() as u64;
         self.chunk_size = header.chunk_size.map(|size| size as u64);
@@ -174,7 +174,7 @@ impl Summary {
         self.format = "chunk";
         self.storage = if header.version() <= 2 { "blosc1" } else { "blosc2" };
         self.nchunks = 1;
-        self.chunk_size = Some(header.len() as u64);
+        self.chunk_size = Some(header.byte_len() as u64);
         self.block_size = header.block_size().map(|size| size as u64);
         self.codec = Some(header.codec().map_or("unknown".to_owned(), |codec| codec.to_string()));
         self.filters = names_of(&header.filters());

@@ -16,10 +16,10 @@ pub(crate) fn bcolz_meta_json(input: &[u8]) {
         bounded(8 * input.len(), || no_bug(table(Table::open_in_dir(folder.clone(), &options()))));
     let _ = no_bug(bounded(8 * input.len(), || -> Result<()> {
         let mut array = Array::edit_in_dir(folder.clone(), &options())?;
-        let before = array.len();
+        let before = array.row_count();
         array.append(&vec![1; 2 * array.row_size().min(LIMIT)])?;
         array.commit()?;
-        assert_eq!(array.len(), before + 2);
+        assert_eq!(array.row_count(), before + 2);
         Ok(())
     }));
     if let Ok(text) = std::str::from_utf8(input) {
@@ -34,10 +34,10 @@ pub(crate) fn bcolz_meta_json(input: &[u8]) {
 }
 
 fn look(array: Array) {
-    let middle = array.len() / 2;
+    let middle = array.row_count() / 2;
     let mut row = vec![0; array.row_size().min(LIMIT)];
     let _ = no_bug(array.read_rows(middle..middle.saturating_add(1), &mut row));
-    if array.len().saturating_mul(array.row_size() as u64) <= LIMIT as u64 {
+    if array.row_count().saturating_mul(array.row_size() as u64) <= LIMIT as u64 {
         let _ = no_bug(array.to_vec());
     }
     let _ = no_bug(array.object(0));

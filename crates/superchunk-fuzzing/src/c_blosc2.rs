@@ -41,7 +41,8 @@ pub(crate) fn is_known_difference(chunk: &[u8]) -> bool {
     let has_tail = |unit: usize| {
         let block = header.block_size();
         // Blocks of any length each have their own tail.
-        !header.len().is_multiple_of(unit) || block.is_none_or(|block| !block.is_multiple_of(unit))
+        !header.byte_len().is_multiple_of(unit)
+            || block.is_none_or(|block| !block.is_multiple_of(unit))
     };
     let filters = header.filters();
     let leaves_tails = |filter: &Filter| {

@@ -47,7 +47,10 @@ fn decode(chunk: &[u8]) -> Result<Vec<u8>> {
         let _ = no_bug(LazyChunk::parse(chunk)).map(|lazy| no_bug(lazy.block_extent(0)));
         if let Ok(bytes) = &whole {
             assert!(bytes.len() <= LIMIT);
-            assert_eq!(Header::parse(chunk).map(|header| header.len()).ok(), Some(bytes.len()));
+            assert_eq!(
+                Header::parse(chunk).map(|header| header.byte_len()).ok(),
+                Some(bytes.len())
+            );
             if let Some(expected) = bytes.get(8..24) {
                 assert!(read.is_ok() && part == expected, "a part is not that of the whole");
             }
@@ -63,7 +66,7 @@ fn decode(chunk: &[u8]) -> Result<Vec<u8>> {
 /// What the decoder of the test kit says, which knows no limits.
 fn plain(chunk: &[u8]) -> std::result::Result<Vec<u8>, String> {
     match Header::parse(chunk) {
-        Ok(header) if header.len() <= LIMIT => naive::decompress(chunk),
+        Ok(header) if header.byte_len() <= LIMIT => naive::decompress(chunk),
         _ => Err("beyond the limits".to_owned()),
     }
 }

@@ -81,14 +81,14 @@ fn look(opened: Result<SuperChunk>) -> Result<Vec<Result<Piece>>> {
         let _ = no_bug(frame.chunk_header(number));
         let _ = no_bug(frame.read_block(number, 1));
     }
-    let (middle, mut dst) = (frame.len() / 2, [0; 64]);
+    let (middle, mut dst) = (frame.byte_len() / 2, [0; 64]);
     let part = no_bug(frame.read_bytes(middle..middle.saturating_add(64), &mut dst));
     found.push(part.map(|()| Piece::Part(dst.to_vec())));
     let mut dst = [0; 64];
     let items = no_bug(frame.gather(&[0, frame.item_count() / 2], &mut dst));
     found.push(items.map(|()| Piece::Part(dst.to_vec())));
-    for name in frame.value_names().take(SOME) {
-        let _ = no_bug(frame.value(name));
+    for name in frame.attribute_names().take(SOME) {
+        let _ = no_bug(frame.attribute(name));
     }
     if frame.chunk_count() <= SOME {
         let _ = no_bug(frame.verify());
@@ -110,7 +110,7 @@ fn look_at_array(frame: SuperChunk) -> Result<()> {
     let _ = array.read_points(&start, &mut vec![0; array.item_size()]);
     let bytes = array.item_count().saturating_mul(array.item_size() as u64);
     if bytes <= LIMIT as u64 {
-        let (read, _) = array.read_bytes(&Selection::all(&shape))?;
+        let (read, _) = array.bytes(&Selection::all(&shape))?;
         assert_eq!(read, shape);
     }
     Ok(())

@@ -33,7 +33,7 @@ fn look(store: Arc<dyn ReadAt>, lenient: bool) -> Result<Vec<u8>> {
     for object in pack.objects().take(SOME).flat_map(no_bug) {
         found.push(sum(&object));
     }
-    let data = pack.data()?;
+    let data = pack.superchunk()?;
     for chunk in data.chunks().take(SOME) {
         let chunk = chunk?;
         assert!(chunk.len() <= LIMIT);
@@ -50,11 +50,11 @@ fn write_on(input: &[u8]) -> Result<()> {
     folder.create("pack")?.write_at(0, input)?;
     let options = OpenOptions::new().with_limits(limits());
     let mut pack = Pack::edit_in_dir(folder.clone(), "pack", &options)?;
-    let before = pack.data()?.len();
+    let before = pack.superchunk()?.byte_len();
     let Ok(()) = no_bug(pack.append(&[7; 24])) else { return Ok(()) };
     pack.commit()?;
     drop(pack);
     let pack = Pack::open_in_dir(folder, "pack", &options)?;
-    assert_eq!(pack.data()?.len(), before + 24, "what was appended is there");
+    assert_eq!(pack.superchunk()?.byte_len(), before + 24, "what was appended is there");
     Ok(())
 }

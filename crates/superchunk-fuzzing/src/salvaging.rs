@@ -29,7 +29,7 @@ pub(crate) fn salvage(input: &[u8]) {
     bounded(len, || blsk_tree(folder.as_ref()));
 }
 
-fn frame(saved: Result<(SuperChunk, salvaging::Report)>) {
+fn frame(saved: Result<(SuperChunk, salvaging::SalvageReport)>) {
     let Ok((frame, report)) = no_bug(saved) else { return };
     let _ = report.is_whole();
     for number in 0..frame.chunk_count().min(100) {
@@ -52,10 +52,10 @@ fn bcolz_folder(folder: &dyn Dir) {
 
 fn bcolz_rows(array: &bcolz::Array) {
     if array.is_object() {
-        (0..array.len().min(100)).for_each(|row| drop(readable(array.object_bytes(row))));
+        (0..array.row_count().min(100)).for_each(|row| drop(readable(array.object_bytes(row))));
         return;
     }
-    let (rows, mut dst) = room(array.len(), array.row_size());
+    let (rows, mut dst) = room(array.row_count(), array.row_size());
     readable(array.read_rows(0..rows, &mut dst));
 }
 
@@ -66,11 +66,11 @@ fn blsk_tree(folder: &dyn Dir) {
     };
     if report.format == "blsk array" {
         let Some(array) = readable(blsk::Array::open_in_dir(to, &options())) else { return };
-        let (rows, mut dst) = room(array.len(), array.row_size());
+        let (rows, mut dst) = room(array.row_count(), array.row_size());
         readable(array.read_rows(0..rows, &mut dst));
     } else if let Some(table) = readable(blsk::Table::open_in_dir(to, &options())) {
         for name in table.names() {
-            let (rows, mut dst) = room(table.len(), table.row_size(name).unwrap_or(1));
+            let (rows, mut dst) = room(table.row_count(), table.row_size(name).unwrap_or(1));
             readable(table.read_rows(name, 0..rows, &mut dst));
         }
     }
@@ -85,9 +85,9 @@ fn room(rows: u64, size: usize) -> (u64, Vec<u8>) {
 
 /// The new folder, and what is said of it.
 fn saved(
-    rebuild: impl Fn(&dyn Dir, Arc<dyn Dir>, &Limits) -> Result<salvaging::Report>,
+    rebuild: impl Fn(&dyn Dir, Arc<dyn Dir>, &Limits) -> Result<salvaging::SalvageReport>,
     folder: &dyn Dir,
-) -> Option<(Arc<dyn Dir>, salvaging::Report)> {
+) -> Option<(Arc<dyn Dir>, salvaging::SalvageReport)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let report = no_bug(rebuild(folder, to.clone(), &limits())).ok()?;
     let _ = report.is_whole();

@@ -181,10 +181,13 @@ fn values() -> Vec<(String, Vec<u8>)> {
         for layer in frame.metalayer_names() {
             found.extend(frame.metalayer(layer).map(|content| (name.clone(), content.to_vec())));
         }
-        for value in frame.value_names() {
-            found.extend(frame.value_bytes(value).ok().map(|bytes| (name.clone(), bytes)));
+        for value in frame.attribute_names() {
+            found.extend(frame.attribute_bytes(value).ok().map(|bytes| (name.clone(), bytes)));
             found.extend(
-                frame.value(value).ok().map(|value| (name.clone(), value.to_json().into_bytes())),
+                frame
+                    .attribute(value)
+                    .ok()
+                    .map(|value| (name.clone(), value.to_json().into_bytes())),
             );
         }
     }

@@ -43,9 +43,9 @@ fn survives(value: &Value) {
 fn in_a_frame(bytes: &[u8]) -> superchunk::Result<()> {
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(100);
     let mut frame = SuperChunk::in_memory(&options)?;
-    frame.set_value_bytes("value", bytes)?;
+    frame.set_attribute_bytes("value", bytes)?;
     let copy = SuperChunk::from_bytes(frame.to_bytes()?)?;
-    assert_eq!(copy.value_bytes("value")?, bytes);
-    assert_eq!(copy.value("value").is_ok(), Value::decode(bytes).is_ok());
+    assert_eq!(copy.attribute_bytes("value")?, bytes);
+    assert_eq!(copy.attribute("value").is_ok(), Value::decode(bytes).is_ok());
     Ok(())
 }

@@ -287,7 +287,7 @@ impl<C: Choose> Run<C> {
         let start = self.rng.index(total.max(1));
         let mut bytes = self.items(60);
         bytes.truncate((total - start) * self.item_size);
-        self.subject.write_items(start as u64, &bytes).unwrap();
+        self.subject.write_bytes((start * self.item_size) as u64, &bytes).unwrap();
         let mut position = start * self.item_size;
         for chunk in &mut self.model.chunks {
             if position >= chunk.len() {
@@ -311,7 +311,7 @@ impl<C: Choose> Run<C> {
             size => vec![0; size],
         };
         let kind = if nans { Fill::Nans } else { Fill::Zeros };
-        self.subject.fill(kind, items as u64).unwrap();
+        self.subject.append_fill(kind, items as u64).unwrap();
         self.model.append(&value.repeat(items));
         format!("fill {items}")
     }
@@ -339,7 +339,7 @@ impl<C: Choose> Run<C> {
         let value = self.items(30);
         match self.rng.below(5) {
             0 if self.model.values.contains_key(&name) => {
-                self.subject.remove_value(&name).unwrap();
+                self.subject.remove_attribute(&name).unwrap();
                 self.model.values.remove(&name);
             }
             1 => {
@@ -347,7 +347,7 @@ impl<C: Choose> Run<C> {
                 self.model.layers.insert(name, value);
             }
             _ => {
-                self.subject.set_value_bytes(&name, &value).unwrap();
+                self.subject.set_attribute_bytes(&name, &value).unwrap();
                 self.model.values.insert(name, value);
             }
         }
@@ -390,7 +390,7 @@ impl<C: Choose> Run<C> {
 
 fn equal(subject: &SuperChunk, model: &Model, rng: &mut impl Choose) {
     let bytes = model.bytes();
-    assert_eq!(subject.len(), bytes.len() as u64);
+    assert_eq!(subject.byte_len(), bytes.len() as u64);
     assert_eq!(subject.chunk_count(), model.chunks.len());
     assert_eq!(subject.to_vec().unwrap(), bytes);
     if !model.chunks.is_empty() {
@@ -413,10 +413,10 @@ fn equal(subject: &SuperChunk, model: &Model, rng: &mut impl Choose) {
         let at = *item as usize * size;
         assert_eq!(found, &bytes[at..at + size]);
     }
-    let values: Vec<&str> = subject.value_names().collect();
+    let values: Vec<&str> = subject.attribute_names().collect();
     assert_eq!(values.len(), model.values.len());
     for (name, value) in &model.values {
-        assert_eq!(subject.value_bytes(name).unwrap(), *value);
+        assert_eq!(subject.attribute_bytes(name).unwrap(), *value);
     }
     assert_eq!(subject.metalayer_names().count(), model.layers.len());
     for (name, value) in &model.layers {

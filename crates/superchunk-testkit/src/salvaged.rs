@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use superchunk::salvage::{ATTRIBUTE, Report};
+use superchunk::salvage::{ATTRIBUTE, SalvageReport};
 use superchunk::verify;
 
 use crate::scratch::Scratch;
@@ -33,11 +33,11 @@ pub fn named_chunks(text: &str, column: &str) -> HashSet<usize> {
 /// When that is so, with `told`.
 #[track_caller]
 #[expect(clippy::panic, reason = "a test fails by panicking")]
-pub fn check_folder(files: &Files, attributes: &str, report: &Report, told: &str) {
+pub fn check_folder(files: &Files, attributes: &str, report: &SalvageReport, told: &str) {
     let scratch = Scratch::new();
     let path = scratch.path("saved");
     write_to(files, &path).unwrap_or_else(|error| panic!("{told}: {error}"));
-    let verified = verify::path(&path, &verify::Options::new());
+    let verified = verify::path(&path, &verify::VerifyOptions::new());
     let verified = verified.unwrap_or_else(|error| panic!("{told}: {error}"));
     if let Some(finding) = verified.corrupt().next() {
         panic!("{told}: what was saved is damaged: {}", finding.words);

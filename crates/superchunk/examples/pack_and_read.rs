@@ -19,7 +19,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     packed.close()?; // commits; a super-chunk that is only dropped discards what is not committed
 
     let packed = SuperChunk::open(&path)?;
-    println!("{} bytes are stored in {}", packed.len(), packed.stored_len()?);
+    println!("{} bytes are stored in {}", packed.byte_len(), packed.stored_len()?);
     // Only the blocks that hold these three items are read and decoded.
     let some: Vec<f32> = packed.items(500_000..500_003)?;
     assert_eq!(some, [20.0, 21.0, 22.0]);

@@ -25,7 +25,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(&path, bytes)?;
 
     // Damage is no error but a finding; the second argument would sample only some of the chunks.
-    let report = verify::path(&path, &verify::Options::new())?;
+    let report = verify::path(&path, &verify::VerifyOptions::new())?;
     report.corrupt().for_each(|finding| println!("{}", finding.words));
     assert!(!report.is_good());
     assert_eq!(report.corrupt().map(|finding| finding.chunk).collect::<Vec<_>>(), [Some(4)]);

@@ -10,61 +10,96 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, DirEntry, File};
-use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::column_list::{ColumnList, LIST, SUFFIX, are_places, entries, failed};
+use crate::container;
 use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::store::{FileReader, Folder, ReadAt, Replacement, is_temporary};
-use crate::wire::json::{Json, Style};
+use crate::place::{Access, Place};
+use crate::schunk::OpenOptions;
+use crate::store::{Folder, Replacement, is_temporary};
+use crate::wire::json::Json;
 
-/// How the names of the files of columns end.
-const SUFFIX: &str = ".b2nd";
-/// How deep groups are looked for where no list names them.
-const MAX_DEPTH: usize = 16;
 /// The extension of a lock file of C-Blosc2, after the name of its frame.
 const LOCK_EXTENSION: &str = "b2lock";
+
+/// The columns of a new folder, in order.
+///
+/// ```
+/// use superchunk::columns::ColumnFolderOptions;
+///
+/// let options = ColumnFolderOptions::new().with_column("day").with_columns(["eu/close", "us/close"]);
+/// assert_eq!(options.columns.len(), 3);
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug, Default)]
+pub struct ColumnFolderOptions {
+    /// Their names; those of groups have slashes.
+    pub columns: Vec<String>,
+}
+
+impl ColumnFolderOptions {
+    /// No columns.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same options with one more column.
+    #[must_use]
+    pub fn with_column(self, name: impl Into<String>) -> Self {
+        self.with_columns([name])
+    }
+
+    /// The same options with more columns.
+    #[must_use]
+    pub fn with_columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.columns.extend(names.into_iter().map(N::into));
+        self
+    }
+}
 
 /// The list of a folder of columns: their names in order, and what users keep with the table. The
 /// columns themselves are [arrays](crate::NdArray) at their [places](Self::place).
 ///
 /// ```
-/// use superchunk::columns::ColumnFolder;
-/// use superchunk::{DType, Limits, NdArray, NdOptions};
+/// use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
+/// use superchunk::{NdArray, NdOptions};
 /// # let folder = std::env::temp_dir().join(format!("superchunk-columns-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("quotes");
 ///
-/// let mut quotes = ColumnFolder::create(&path, ["day", "close"])?;
+/// let options = ColumnFolderOptions::new().with_columns(["day", "close"]);
+/// let mut quotes = ColumnFolder::create(&path, &options)?;
 /// for name in quotes.names() {
-///     let mut column = NdArray::create(
-///         quotes.place(name), &[3], &DType::of::<i64>(), &NdOptions::default())?;
+///     let mut column = NdArray::create(quotes.place(name), &NdOptions::of::<i64>(&[3]))?;
 ///     column.write_box(&[0], &[3], bytemuck::cast_slice(&[1i64, 2, 3]))?;
 ///     column.close()?;
 /// }
-/// quotes.set_attr("unit", "USD")?;
+/// quotes.set_attribute("unit", "USD")?;
 /// quotes.commit()?;
 ///
-/// let quotes = ColumnFolder::open(&path, &Limits::default())?;
+/// let quotes = ColumnFolder::open(&path)?;
 /// assert_eq!(quotes.names(), ["day", "close"]);
-/// assert_eq!(quotes.attrs().get("unit").and_then(|unit| unit.as_str()), Some("USD"));
+/// assert_eq!(quotes.attribute("unit").and_then(|unit| unit.as_str()), Some("USD"));
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct ColumnFolder {
     folder: Folder,
-    names: Vec<String>,
-    attrs: Json,
+    list: ColumnList,
     has_changed: bool,
+    is_writable: bool,
     wait: Duration,
 }
 
 impl ColumnFolder {
     /// The name of the file that holds the list.
-    pub const LIST: &str = "columns.json";
+    pub const LIST: &str = LIST;
 
     /// Makes an empty folder with room for these columns, where nothing may be yet. It has no list
     /// until the [commit](Self::commit).
@@ -72,16 +107,15 @@ impl ColumnFolder {
     /// # Errors
     ///
     /// `InvalidArgument` for a name that leads out of the folder, or is there twice.
-    pub fn create<N: Into<String>>(
-        path: impl AsRef<Path>,
-        names: impl IntoIterator<Item = N>,
-    ) -> Result<Self> {
-        let names: Vec<String> = names.into_iter().map(N::into).collect();
+    pub fn create(path: impl AsRef<Path>, options: &ColumnFolderOptions) -> Result<Self> {
+        let names = options.columns.clone();
         if !are_places(&names) {
             let words = "the name of a column is twice there, or leads out of the folder";
             return Err(Error::invalid(words));
         }
-        let this = Self::over(Folder::create(path)?, names);
+        let mut this = Self::over(Folder::create(path)?, ColumnList::of(names));
+        // It needs a list, even without attributes.
+        (this.has_changed, this.is_writable) = (true, true);
         for group in this.groups() {
             Folder::create(group)?;
         }
@@ -94,48 +128,66 @@ impl ColumnFolder {
     /// # Errors
     ///
     /// `Corrupt` when the list is none, `LimitExceeded` when it is too long.
-    pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Self> {
-        Self::over(Folder::open(path)?, Vec::new()).load(limits)
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a folder for reading, as the options say.
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::opened(&Place::Path(path.as_ref()), options, Access::Read)
     }
 
     /// Opens a folder to change its attributes. Other writers are kept out until this is dropped.
-    /// `wait` is how long it waits for another writer.
-    pub fn edit(path: impl AsRef<Path>, limits: &Limits, wait: Duration) -> Result<Self> {
-        let mut this = Self::over(Folder::claim(path.as_ref(), wait)?, Vec::new());
-        this.wait = wait;
-        this.load(limits)
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        Self::edit_with(path, &OpenOptions::new())
+    }
+
+    /// Opens a folder to change its attributes, as the options say.
+    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::opened(&Place::Path(path.as_ref()), options, Access::Edit)
+    }
+
+    pub(crate) fn opened(place: &Place<'_>, options: &OpenOptions, access: Access) -> Result<Self> {
+        options.check_no_offset()?;
+        let Place::Path(path) = place else {
+            return Err(Error::unsupported("a folder of columns is opened by its path"));
+        };
+        let wait = options.wait.unwrap_or_default();
+        let is_writable = access != Access::Read;
+        let folder = if is_writable { Folder::claim(path, wait)? } else { Folder::open(path)? };
+        let list = ColumnList::read(path, &options.limits)?;
+        Ok(Self { is_writable, wait, ..Self::over(folder, list) })
     }
 
     /// The arrays of a folder by name, whatever its list says.
     pub(crate) fn without_list(path: &Path) -> Result<Self> {
-        let mut this = Self::over(Folder::open(path)?, Vec::new());
-        this.names = this.all_names()?;
-        Ok(this)
+        Ok(Self::over(Folder::open(path)?, ColumnList::unlisted(path)?))
     }
 
     /// The same folder with all arrays in it and below, if the list names some that are not there:
     /// it may be damaged.
     pub(crate) fn with_misnamed(mut self) -> Result<Self> {
-        if self.names.iter().all(|name| self.place(name).exists()) {
+        if self.names().iter().all(|name| self.place(name).exists()) {
             return Ok(self);
         }
-        for name in self.all_names()? {
-            if !self.names.contains(&name) {
-                self.names.push(name);
+        for name in ColumnList::unlisted(self.path())?.names {
+            if !self.list.names.contains(&name) {
+                self.list.names.push(name);
             }
         }
         Ok(self)
     }
 
     /// The same folder with these of its columns.
-    pub(crate) fn with_names(self, names: Vec<String>) -> Self {
-        Self { names, ..self }
+    pub(crate) fn with_names(mut self, names: Vec<String>) -> Self {
+        self.list.names = names;
+        self
     }
 
     /// The names of the columns, in order; those of groups have slashes.
     #[must_use]
     pub fn names(&self) -> &[String] {
-        &self.names
+        &self.list.names
     }
 
     /// Where the folder is.
@@ -150,41 +202,52 @@ impl ColumnFolder {
         self.path().join(format!("{name}{SUFFIX}"))
     }
 
-    /// What users keep with the table.
+    /// What users keep with the table, a JSON object.
     #[must_use]
-    pub fn attrs(&self) -> &Json {
-        &self.attrs
+    pub fn attributes(&self) -> &Json {
+        &self.list.attributes
+    }
+
+    /// The attribute of this name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&Json> {
+        self.attributes().get(name)
     }
 
     /// Adds or changes an attribute, which is kept by the [commit](Self::commit).
-    pub fn set_attr(&mut self, name: impl Into<String>, value: impl Into<Json>) -> Result<()> {
+    pub fn set_attribute(&mut self, name: impl Into<String>, value: impl Into<Json>) -> Result<()> {
+        self.check_writable()?;
+        self.list.attributes.set(name, value)?;
         self.has_changed = true;
-        self.attrs.set(name, value)
+        Ok(())
     }
 
-    /// Removes an attribute, which is gone with the [commit](Self::commit).
-    pub fn remove_attr(&mut self, name: &str) -> Option<Json> {
-        self.has_changed = true;
-        self.attrs.remove(name)
+    /// Removes an attribute, which is gone with the [commit](Self::commit); returns whether there
+    /// was one.
+    pub fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+        self.check_writable()?;
+        let found = self.list.attributes.remove(name).is_some();
+        self.has_changed |= found;
+        Ok(found)
     }
 
     /// Writes the list, in one step, and returns when it survives a power cut.
-    pub fn commit(&self) -> Result<()> {
-        let names = self.names.iter().map(|name| Json::from(name.as_str())).collect();
-        let columns = ("columns".to_owned(), Json::Array(names));
-        let list = Json::Object(vec![columns, ("attributes".to_owned(), self.attrs.clone())]);
-        let path = self.path().join(Self::LIST);
+    pub fn commit(&mut self) -> Result<()> {
+        self.check_writable()?;
+        let path = self.path().join(LIST);
         let new = Replacement::begin(&path, self.wait)?;
         let written = File::create_new(new.path()).and_then(|mut file| {
-            file.write_all((list.to_text(Style::Spaced) + "\n").as_bytes())?;
+            file.write_all(self.list.to_text().as_bytes())?;
             file.sync_all()
         });
         written.map_err(failed("cannot write it", &path))?;
-        new.finish().map(drop)
+        new.finish()?;
+        self.has_changed = false;
+        Ok(())
     }
 
     /// Commits attributes that were changed, and closes.
-    pub fn close(self) -> Result<()> {
+    pub fn close(mut self) -> Result<()> {
         if self.has_changed { self.commit() } else { Ok(()) }
     }
 
@@ -195,63 +258,20 @@ impl ColumnFolder {
 
     /// The files in the folder that belong neither to it nor to its columns.
     pub fn strays(&self) -> Result<Vec<PathBuf>> {
-        let places = self.names.iter().map(|name| self.place(name));
-        let known = places.chain([self.path().join(Self::LIST)]).collect();
+        let places = self.names().iter().map(|name| self.place(name));
+        let known = places.chain([self.path().join(LIST)]).collect();
         let mut strays = Vec::new();
         add_strays(self.path(), &known, &mut strays)?;
         strays.sort();
         Ok(strays)
     }
 
-    fn over(folder: Folder, names: Vec<String>) -> Self {
-        Self {
-            folder,
-            names,
-            attrs: Json::Object(Vec::new()),
-            has_changed: false,
-            wait: Duration::ZERO,
-        }
+    fn over(folder: Folder, list: ColumnList) -> Self {
+        Self { folder, list, has_changed: false, is_writable: false, wait: Duration::ZERO }
     }
 
-    fn load(mut self, limits: &Limits) -> Result<Self> {
-        let path = self.path().join(Self::LIST);
-        if path.symlink_metadata().is_ok() {
-            let file = FileReader::open(&path)?;
-            let len = file.len()?;
-            limits.check_parsed("list of columns", len)?;
-            let mut text = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-            file.read_exact_at(0, &mut text)?;
-            let list = std::str::from_utf8(&text).ok().and_then(parse).ok_or_else(|| {
-                Error::corrupt("it is not a list of columns").within(path.display().to_string())
-            })?;
-            (self.names, self.attrs) = list;
-            self.names.extend(self.unlisted()?);
-        } else {
-            self.names = self.all_names()?;
-        }
-        Ok(self)
-    }
-
-    /// The names of the arrays in the folder that the list does not have, sorted.
-    fn unlisted(&self) -> Result<Vec<String>> {
-        let known: BTreeSet<&str> = self.names.iter().map(String::as_str).collect();
-        let mut names = Vec::new();
-        for entry in entries(self.path())? {
-            let file = entry.file_name().to_string_lossy().into_owned();
-            let name = file.strip_suffix(SUFFIX).filter(|name| !known.contains(name));
-            // Hidden files are those of other programs, or of writers that were stopped.
-            names.extend(name.filter(|name| !name.starts_with('.')).map(str::to_owned));
-        }
-        names.sort();
-        Ok(names)
-    }
-
-    /// The names of all arrays in the folder and in folders that can be groups, sorted.
-    fn all_names(&self) -> Result<Vec<String>> {
-        let mut names = Vec::new();
-        add_names(self.path(), "", MAX_DEPTH, &mut names)?;
-        names.sort();
-        Ok(names)
+    fn check_writable(&self) -> Result<()> {
+        if self.is_writable { Ok(()) } else { Err(container::read_only()) }
     }
 
     /// The folders of the groups, outer ones first.
@@ -260,57 +280,8 @@ impl ColumnFolder {
             let starts = name.match_indices('/').filter_map(|(at, _)| name.get(..at));
             starts.map(|group| self.path().join(group)).collect()
         };
-        self.names.iter().flat_map(|name| slashes(name)).collect()
+        self.names().iter().flat_map(|name| slashes(name)).collect()
     }
-}
-
-/// Whether a folder is one of columns: it has a list, and an array at least.
-pub(crate) fn are_in(path: &Path) -> bool {
-    if !path.join(ColumnFolder::LIST).is_file() {
-        return false;
-    }
-    // With a damaged list it is still one.
-    let found = ColumnFolder::open(path, &Limits::default());
-    let found = found.or_else(|_| ColumnFolder::without_list(path));
-    found.is_ok_and(|found| found.names.iter().any(|name| found.place(name).exists()))
-}
-
-/// The names and the attributes of a list: an object, or the names alone.
-fn parse(text: &str) -> Option<(Vec<String>, Json)> {
-    let list = Json::parse(text).ok()?;
-    let names = list.get("columns").unwrap_or(&list).as_array()?;
-    let names: Option<Vec<String>> =
-        names.iter().map(|name| name.as_str().map(str::to_owned)).collect();
-    let attrs = list.get("attributes").cloned().unwrap_or(Json::Object(Vec::new()));
-    let names = names.filter(|names| are_places(names))?;
-    attrs.as_object().is_some().then_some((names, attrs))
-}
-
-/// Whether these names are those of files inside of a folder, each another one.
-fn are_places(names: &[String]) -> bool {
-    let is_plain = |part: &str| {
-        let mut components = Path::new(part).components();
-        matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
-    };
-    let is_inside = |name: &String| name.split('/').all(is_plain);
-    let different: BTreeSet<&String> = names.iter().collect();
-    different.len() == names.len() && names.iter().all(is_inside)
-}
-
-/// Adds the names of the arrays in a folder, and in those below it, after a prefix.
-fn add_names(folder: &Path, prefix: &str, depth: usize, names: &mut Vec<String>) -> Result<()> {
-    for entry in entries(folder)? {
-        let file = entry.file_name().to_string_lossy().into_owned();
-        // Hidden files are those of other programs, or of writers that were stopped.
-        if file.starts_with('.') {
-            continue;
-        } else if let Some(name) = file.strip_suffix(SUFFIX) {
-            names.push(format!("{prefix}{name}"));
-        } else if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            add_names(&entry.path(), &format!("{prefix}{file}/"), depth - 1, names)?;
-        }
-    }
-    Ok(())
 }
 
 fn add_strays(folder: &Path, known: &BTreeSet<PathBuf>, strays: &mut Vec<PathBuf>) -> Result<()> {
@@ -329,14 +300,4 @@ fn add_strays(folder: &Path, known: &BTreeSet<PathBuf>, strays: &mut Vec<PathBuf
         }
     }
     Ok(())
-}
-
-fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
-    let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    listed.map_err(failed("cannot list it", folder))
-}
-
-fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let name = path.display().to_string();
-    move |error| Error::io(what, error).within(name)
 }

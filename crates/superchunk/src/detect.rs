@@ -26,7 +26,7 @@ use std::path::Path;
 
 use crate::chunk::Header;
 #[cfg(any(unix, windows))]
-use crate::columns;
+use crate::column_list;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::INDEX;
 #[cfg(any(unix, windows))]
@@ -172,7 +172,7 @@ pub fn path(path: impl AsRef<Path>) -> Result<Detected> {
     if !path.is_dir() {
         return store(&FileReader::open(path)?);
     }
-    folder(|name| path.join(name).exists()).or_else(|error| match columns::are_in(path) {
+    folder(|name| path.join(name).exists()).or_else(|error| match column_list::are_in(path) {
         true => Ok(Detected::of(Format::Columns)),
         false => Err(error.within(path.display().to_string())),
     })
@@ -234,7 +234,7 @@ fn folder(has: impl Fn(&str) -> bool) -> Result<Detected> {
         format!(
             "this folder is of no known format: it has no `{INDEX}`, `__rootdirs__`, `meta/sizes`, \
              `meta/nrows` or `{}`",
-            columns::ColumnFolder::LIST
+            column_list::LIST
         )
     };
     Err(Error::unsupported(words))

@@ -32,20 +32,25 @@
 //! [`OpenOptions`] says how, for this and for every type: `SuperChunk`, `NdArray`, `Objects`, `Pack`,
 //! and the arrays and tables of `bcolz` and `blsk` all have `open(path)` and `open_with(path,
 //! &options)` for reading, `edit` and `edit_with` for reading and writing, `open_in_dir` and
-//! `edit_in_dir` for any [`Dir`](store::Dir); those that are files have `from_bytes(bytes)` and
-//! `open_store(store, &options)`, too. They are made by `create(path, …, &options)`,
-//! `create_in_dir(dir, …, &options)` and, where they are files, in memory.
+//! `edit_in_dir` for any [`Dir`](store::Dir); those that are files have `from_bytes(bytes)`,
+//! `open_bytes(bytes, &options)` and `open_store(store, &options)`, too. They are made by
+//! `create(path, &options)`, `create_in_dir(dir, name, &options)`, without a name where they are
+//! folders, and `in_memory(&options)`.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`bloscpack`] | Bloscpack files: bytes, NumPy arrays, objects of any length |
 //! | [`bcolz`] | arrays and tables of compressed columns in folders |
+//! | [`bloscpack`] | Bloscpack files: bytes, NumPy arrays, objects of any length |
+//! | [`blsk`] | arrays and tables in folders of superchunk files |
 //! | [`chunk`] | one compressed buffer: Blosc1 and Blosc2 chunks, both ways |
+//! | [`columns`] | tables as an array in a frame for each column |
 //! | [`compat`] | which versions of other programs read a file |
 //! | [`detect`] | what a file, folder or buffer is, by content |
+//! | [`frame`] | frames: their kinds and dialects, locks, the opener without input and output |
+//! | [`npy`] | the header of NumPy's own files |
 //! | [`recover`] | what killed writers began is completed, what they left goes |
 //! | [`salvage`] | what can still be read of damaged containers |
-//! | [`npy`] | the header of NumPy's own files |
+//! | [`store`] | where bytes live: files, folders, memory, stores of one's own |
 //! | [`table`] | rows in columns: conditions, scans, sums, groups, orders |
 //! | [`verify`] | whether containers are still what was written, level by level |
 //!
@@ -69,6 +74,8 @@ mod carray;
 pub mod chunk;
 mod codecs;
 #[cfg(any(unix, windows))]
+mod column_list;
+#[cfg(any(unix, windows))]
 pub mod columns;
 pub mod compat;
 mod container;
@@ -86,6 +93,7 @@ mod opened;
 mod options;
 #[cfg(feature = "bloscpack")]
 mod pack;
+mod place;
 #[cfg(any(unix, windows))]
 pub mod recover;
 mod registry;
@@ -103,11 +111,13 @@ pub use block_shape::BlockShape;
 /// The crate whose trait [`Pod`](bytemuck::Pod) says which types are items.
 pub use bytemuck;
 pub use container::Integrity;
-pub use dtype::{ByteOrder, DKind, DType, Element, Field, TimeBase, TimeUnit};
+pub use dtype::{ByteOrder, DKind, DType, Element, Field, ItemOrder, TimeBase, TimeUnit};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use exec::{Executor, Step, Work};
 pub use limits::Limits;
-pub use nd::{AxisIndexes, AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, Selection};
+pub use nd::{
+    AxisIndexes, AxisSlice, ChunkBox, FillValue, NdArray, NdOptions, NdStorage, Selection,
+};
 pub use objects::{ObjectKind, ObjectPacking, Objects, ObjectsOptions};
 #[cfg(any(unix, windows))]
 pub use opened::open;
@@ -139,7 +149,26 @@ const _: () = {
     is_shared::<table::Scan<'static>>();
     is_shared::<table::Batch>();
     is_shared::<CompressOptions>();
+    is_shared::<Opened>();
+    is_shared::<StoredChunk>();
+    is_shared::<NpyFile>();
+    #[cfg(any(unix, windows))]
+    is_shared::<columns::ColumnFolder>();
+    is_shared::<table::Expr>();
+    is_shared::<Selection>();
     is_shared::<Executor>();
+    is_shared::<Registry>();
+    is_shared::<OpenOptions>();
+    is_shared::<FrameOptions>();
+    is_shared::<store::Memory>();
+    is_shared::<store::MemoryFolder>();
+    is_shared::<store::Bytes<Vec<u8>>>();
+    #[cfg(any(unix, windows))]
+    is_shared::<store::FileReader>();
+    #[cfg(any(unix, windows))]
+    is_shared::<store::Folder>();
+    #[cfg(feature = "bloscpack")]
+    is_sent::<bloscpack::PackStream<Vec<u8>>>();
     is_sent::<ByteReader<SuperChunk>>();
     is_sent::<Appender<SuperChunk>>();
     is_sent::<chunk::Encoder>();

@@ -101,7 +101,7 @@ fn container(path: &Path, options: &OpenOptions, recovered: &mut Recovered) -> R
             folder(path, wait, recovered)
         }
         Format::Columns => {
-            let root = ColumnFolder::edit(path, &options.limits, wait)?;
+            let root = ColumnFolder::edit_with(path, options)?;
             let places = root.names().iter().map(|name| root.place(name));
             let places = places.chain([path.join(ColumnFolder::LIST)]);
             let places: Vec<PathBuf> = places.filter(|place| place.exists()).collect();

@@ -194,7 +194,7 @@ fn is_a_longer_start(found: &[u8], seen: usize) -> bool {
 fn overwrite(writer: &mut SuperChunk, _: &[u8]) -> Result<()> {
     let mut first = [0];
     writer.read_bytes(0..1, &mut first)?;
-    writer.write_items(0, &[first[0].wrapping_add(1); ROW])
+    writer.write_bytes(0, &[first[0].wrapping_add(1); ROW])
 }
 
 /// The first row or one of those that replaced it, and no mixture.

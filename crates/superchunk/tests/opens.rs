@@ -11,7 +11,8 @@ use superchunk::bcolz::{Array, ArrayOptions};
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::{Durability, Kind};
 use superchunk::{
-    CompressOptions, DType, FrameOptions, NdArray, NdOptions, OpenOptions, Selection, SuperChunk,
+    CompressOptions, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, Selection,
+    SuperChunk,
 };
 use superchunk_testkit::alloc::{CountingAllocator, live};
 use superchunk_testkit::samples::mixed;
@@ -49,14 +50,17 @@ impl Containers {
             made.append(&bytes).unwrap();
             made.close().unwrap();
         }
-        let options = NdOptions::default().with_chunks(&[100]).with_blocks(&[50]);
-        let mut array =
-            NdArray::create(&paths.array, &[ROWS], &DType::of::<u32>(), &options).unwrap();
+        let options = NdStorage::default().with_chunks(&[100]).with_blocks(&[50]);
+        let mut array = NdArray::create(
+            &paths.array,
+            &NdOptions::of::<u32>(&[ROWS]).with_storage(options.clone()),
+        )
+        .unwrap();
         array.write_bytes(&Selection::all(&[ROWS]), &bytes).unwrap();
         array.close().unwrap();
         let options = PackOptions::new().with_compress(CompressOptions::new(4));
         std::fs::write(&paths.pack, options.with_chunk_size(800).pack(&bytes).unwrap()).unwrap();
-        let options = ArrayOptions::of::<u32>().with_chunk_len(200);
+        let options = ArrayOptions::of::<u32>().with_chunk_rows(200);
         let mut array = Array::create(&paths.bcolz, &options).unwrap();
         array.append(&bytes).unwrap();
         array.close().unwrap();
@@ -71,7 +75,11 @@ impl Containers {
             0 => SuperChunk::open(&self.contiguous).unwrap().read_items(at..at + 1, &mut row),
             1 => SuperChunk::open(&self.sparse).unwrap().read_items(at..at + 1, &mut row),
             2 => NdArray::open(&self.array).unwrap().read_box(&[at], &[at + 1], &mut row),
-            3 => Pack::open(&self.pack).unwrap().data().unwrap().read_items(at..at + 1, &mut row),
+            3 => Pack::open(&self.pack)
+                .unwrap()
+                .superchunk()
+                .unwrap()
+                .read_items(at..at + 1, &mut row),
             4 => Array::open(&self.bcolz).unwrap().read_rows(at..at + 1, &mut row),
             5 => {
                 let follow = OpenOptions::new().with_following(true);

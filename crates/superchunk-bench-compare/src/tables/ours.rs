@@ -24,7 +24,7 @@ impl Ours<'_> {
         set_aside(&self.path)?;
         let (made, times) =
             Times::of(|| self.create(&self.path, 0..self.data.rows, durability, bounds));
-        let rows = made.and_then(|()| Table::open(&self.path)).map_err(told)?.len();
+        let rows = made.and_then(|()| Table::open(&self.path)).map_err(told)?.row_count();
         Ok((rows as f64, times))
     }
 
@@ -127,7 +127,7 @@ impl Ours<'_> {
         let mut options = TableOptions::new().with_durability(durability);
         for column in &self.data.columns {
             let array = ArrayOptions::new(DType::parse(column.dtype)?);
-            let array = array.with_expected_len(self.data.rows as u64);
+            let array = array.with_expected_rows(self.data.rows as u64);
             options = options.with_column(&column.name, array);
         }
         if bounds {

@@ -158,7 +158,7 @@ impl Array {
 
     fn part(&self, selection: &Selection, take: &mut dyn FnMut(&[u8]) -> Outcome) -> Outcome {
         match self {
-            Self::Frame(array) => take(&array.read_bytes(selection)?.1),
+            Self::Frame(array) => take(&array.bytes(selection)?.1),
             Self::Npy(file) => file.select(selection, take),
             Self::Pack(file) => file.select(selection, take),
         }

@@ -37,8 +37,8 @@ impl NpyFile {
         Needed::by_header(&header)?.check(&name, found)?;
         let items = if header.fortran_order && header.shape.len() > 1 {
             memory.check(&name, found)?;
-            let mut columns = vec![0; to_usize(file.len())?];
-            file.read_bytes(0..file.len(), &mut columns)?;
+            let mut columns = vec![0; to_usize(file.byte_len())?];
+            file.read_bytes(0..file.byte_len(), &mut columns)?;
             Items::Memory(to_c_order(&columns, &header.shape, header.dtype.item_size()))
         } else {
             Items::File(file)

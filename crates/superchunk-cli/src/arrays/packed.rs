@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use superchunk::bloscpack::{Order, Pack};
+use superchunk::bloscpack::{ItemOrder, Pack};
 use superchunk::{AxisSlice, DType, Selection};
 
 use super::npy_file::{NpyFile, to_c_order};
@@ -26,10 +26,10 @@ impl PackedArray {
     pub(super) fn of(pack: Box<Pack>, memory: Memory) -> Outcome<Result<Self, Box<Pack>>> {
         let Some(array) = pack.array() else { return Ok(Err(pack)) };
         let (shape, dtype) = (array.shape.clone(), array.dtype.clone());
-        let turned = if array.order == Order::Fortran && shape.len() > 1 {
-            let len = pack.data()?.len();
+        let turned = if array.order == ItemOrder::Fortran && shape.len() > 1 {
+            let len = pack.superchunk()?.byte_len();
             memory.check("the array", len)?;
-            let rows = to_c_order(&pack.data()?.to_vec()?, &shape, dtype.item_size());
+            let rows = to_c_order(&pack.superchunk()?.to_vec()?, &shape, dtype.item_size());
             Some(NpyFile::in_memory(shape.clone(), dtype.clone(), rows))
         } else {
             None
@@ -41,7 +41,7 @@ impl PackedArray {
     pub(super) fn read(&self, range: Range<u64>, dst: &mut [u8]) -> Outcome {
         match &self.turned {
             Some(items) => items.read(range, dst),
-            None => Ok(self.pack.data()?.read_bytes(range, dst)?),
+            None => Ok(self.pack.superchunk()?.read_bytes(range, dst)?),
         }
     }
 

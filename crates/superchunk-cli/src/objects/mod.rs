@@ -11,7 +11,6 @@ use superchunk::bloscpack::Pack;
 use superchunk::{Json, ObjectKind, ObjectPacking, Objects, SuperChunk, Value};
 
 use crate::failure::Outcome;
-use crate::memory::to_usize;
 use crate::span::Span;
 
 /// The key of the metadata of a Bloscpack file that says that every object is a JSON text.
@@ -42,7 +41,7 @@ impl ObjectList {
     /// All bytes that the chunks hold.
     pub(crate) fn data(&self) -> Outcome<&SuperChunk> {
         match self {
-            Self::Pack(pack) => Ok(pack.data()?),
+            Self::Pack(pack) => Ok(pack.superchunk()?),
             Self::Frame(objects) => Ok(objects.superchunk()),
         }
     }
@@ -58,7 +57,7 @@ impl ObjectList {
     /// About how many bytes this many of them have.
     pub(crate) fn len_of(&self, count: u64) -> Outcome<u64> {
         let all = u128::from(self.count().max(1));
-        let len = u128::from(self.data()?.len()) * u128::from(count) / all;
+        let len = u128::from(self.data()?.byte_len()) * u128::from(count) / all;
         Ok(u64::try_from(len).unwrap_or(u64::MAX))
     }
 
@@ -88,7 +87,7 @@ impl ObjectList {
     pub(crate) fn value(&self, number: u64) -> Outcome<Value> {
         match self {
             Self::Frame(objects) => Ok(objects.value(number)?),
-            Self::Pack(pack) => Ok(self.understood(pack.object(to_usize(number)?)?)),
+            Self::Pack(pack) => Ok(self.understood(pack.object(number)?)),
         }
     }
 

@@ -22,7 +22,7 @@ enum Either<'a> {
 impl<'a> ArraySource<'a> {
     pub(super) fn of_bcolz(array: &'a bcolz::Array) -> Self {
         let column = Column::new(VALUES, array.dtype().clone());
-        let column = column.with_row_shape(array.row_shape()).with_chunk_rows(array.chunk_len());
+        let column = column.with_row_shape(array.row_shape()).with_chunk_rows(array.chunk_rows());
         Self { array: Either::Bcolz(array), columns: [column] }
     }
 
@@ -40,8 +40,8 @@ impl<'a> ArraySource<'a> {
 impl Source for ArraySource<'_> {
     fn rows(&self) -> u64 {
         match self.array {
-            Either::Bcolz(array) => array.len(),
-            Either::Blsk(array) => array.len(),
+            Either::Bcolz(array) => array.row_count(),
+            Either::Blsk(array) => array.row_count(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use superchunk::columns::ColumnFolder;
+use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::table::{Column, Source};
 use superchunk::{DKind, DType, Error, ErrorKind, Json, NdArray, Result};
 
@@ -68,7 +68,8 @@ impl FileSource {
 
     /// The arrays of a folder of columns, or of one that has no list of them.
     pub(super) fn of_folder(path: &Path, context: &Context) -> Outcome<Self> {
-        Self::over(ColumnFolder::open(path, &context.limits())?, context)
+        let options = superchunk::OpenOptions::new().with_limits(context.limits());
+        Self::over(ColumnFolder::open_with(path, &options)?, context)
     }
 
     /// The arrays of a folder that is open already.
@@ -80,7 +81,7 @@ impl FileSource {
         }
         let places: Vec<_> =
             folder.names().iter().map(|name| (name.clone(), folder.place(name))).collect();
-        let attributes = folder.attrs().as_object().unwrap_or_default().to_vec();
+        let attributes = folder.attributes().as_object().unwrap_or_default().to_vec();
         let mut source = Self::empty(Kept::Folder(folder), attributes);
         let mut places = places.into_iter();
         let added = places.try_for_each(|(name, place)| source.add_frame(&name, place, context));
@@ -107,9 +108,10 @@ impl FileSource {
     /// A new folder for the same columns, with the same attributes.
     pub(super) fn new_folder(&self, path: &Path) -> Outcome<ColumnFolder> {
         let names = self.columns.iter().map(|column| column.name.as_str());
-        let mut folder = ColumnFolder::create(path, names)?;
+        let mut folder =
+            ColumnFolder::create(path, &ColumnFolderOptions::new().with_columns(names))?;
         for (name, value) in &self.attributes {
-            folder.set_attr(name.clone(), value.clone())?;
+            folder.set_attribute(name.clone(), value.clone())?;
         }
         Ok(folder)
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use superchunk::columns::ColumnFolder;
+use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::table::{Column, Source};
-use superchunk::{Json, NdArray, NdOptions};
+use superchunk::{Json, NdArray, NdOptions, NdStorage};
 
 use super::batch::{Schema, each_batch, schema};
 use super::files::FileSource;
@@ -36,7 +36,7 @@ impl Frames {
         context: &Context,
     ) -> Outcome<Self> {
         let names = schema.columns.iter().map(|column| column.name.as_str());
-        let folder = ColumnFolder::create(path, names)?;
+        let folder = ColumnFolder::create(path, &ColumnFolderOptions::new().with_columns(names))?;
         let mut arrays = Vec::new();
         for column in &schema.columns {
             let place = folder.place(&column.name);
@@ -111,18 +111,18 @@ impl Frames {
     /// Adds or changes an attribute: of the folder, or of the single array.
     pub(super) fn set_attr(&mut self, name: &str, value: &Json) -> Outcome {
         if let Some(folder) = &mut self.folder {
-            return Ok(folder.set_attr(name, value.clone())?);
+            return Ok(folder.set_attribute(name, value.clone())?);
         }
         let value = value_of(value);
         for array in &mut self.arrays {
-            array.superchunk_mut().set_value(name, &value)?;
+            array.superchunk_mut().set_attribute(name, value.clone())?;
         }
         Ok(())
     }
 
     /// Removes an attribute of the folder; returns whether there was one.
-    pub(super) fn remove_attr(&mut self, name: &str) -> bool {
-        self.folder.as_mut().and_then(|folder| folder.remove_attr(name)).is_some()
+    pub(super) fn remove_attr(&mut self, name: &str) -> superchunk::Result<bool> {
+        self.folder.as_mut().map_or(Ok(false), |folder| folder.remove_attribute(name))
     }
 
     pub(super) fn columns(&self) -> &[Column] {
@@ -137,7 +137,7 @@ impl Frames {
     /// Commits the arrays, then the list that makes a table of them.
     pub(super) fn close(self) -> superchunk::Result<()> {
         self.arrays.into_iter().try_for_each(NdArray::close)?;
-        self.folder.map_or(Ok(()), |folder| folder.commit())
+        self.folder.map_or(Ok(()), |mut folder| folder.commit())
     }
 }
 
@@ -160,15 +160,18 @@ fn put(array: &mut NdArray, column: &Column, first: u64, rows: &[u8]) -> Outcome
 fn renewed(
     files: &FileSource,
     (old, array): (&Column, &NdArray),
-    (new, mut options): (&Column, NdOptions),
+    (new, mut options): (&Column, NdStorage),
     (place, context): (&Path, &Context),
 ) -> Outcome<NdArray> {
     options.frame.compress.item_size = new.dtype.item_size();
     options.frame.compress.executor = context.executor();
-    let mut copy = NdArray::create(place, array.shape(), &new.dtype, &options)?;
-    for name in array.superchunk().value_names() {
-        let value = array.superchunk().value_bytes(name)?;
-        copy.superchunk_mut().set_value_bytes(name, &value)?;
+    let mut copy = NdArray::create(
+        place,
+        &NdOptions::new(array.shape(), new.dtype.clone()).with_storage(options.clone()),
+    )?;
+    for name in array.superchunk().attribute_names() {
+        let value = array.superchunk().attribute_bytes(name)?;
+        copy.superchunk_mut().set_attribute_bytes(name, &value)?;
     }
     let (old, new) = (std::slice::from_ref(old), std::slice::from_ref(new));
     let (source, mut at) = (files.source(), 0);
@@ -197,9 +200,12 @@ fn create(
     let frame = encoding.fresh(column.dtype.item_size(), context)?;
     check_axes((chunks, blocks), shape.len())?;
     let chunk = if chunks.is_empty() { chunk.as_slice() } else { chunks };
-    let mut options = NdOptions::new(frame).with_chunks(chunk);
+    let mut options = NdStorage::new(frame).with_chunks(chunk);
     if !blocks.is_empty() {
         options = options.with_blocks(blocks);
     }
-    Ok(NdArray::create(place, &shape, &column.dtype, &options)?)
+    Ok(NdArray::create(
+        place,
+        &NdOptions::new(&shape, column.dtype.clone()).with_storage(options.clone()),
+    )?)
 }

@@ -140,10 +140,10 @@ impl Rows {
     /// How many rows there are.
     pub(crate) fn rows(&self) -> u64 {
         match &self.kept {
-            Kept::Table(table) => table.len(),
-            Kept::Array(array) => array.len(),
-            Kept::BlskTable(table) => table.len(),
-            Kept::BlskArray(array) => array.len(),
+            Kept::Table(table) => table.row_count(),
+            Kept::Array(array) => array.row_count(),
+            Kept::BlskTable(table) => table.row_count(),
+            Kept::BlskArray(array) => array.row_count(),
             Kept::Files(files) => files.rows(),
         }
     }
@@ -198,10 +198,10 @@ impl Rows {
         let of_blsk =
             |(name, value): (&str, blsk::Attribute)| (name.to_owned(), attributes::of_blsk(&value));
         match &self.kept {
-            Kept::Table(table) => of_json(table.attrs()),
-            Kept::Array(array) => of_json(array.attrs()),
-            Kept::BlskTable(table) => table.attrs().map(of_blsk).collect(),
-            Kept::BlskArray(array) => array.attrs().map(of_blsk).collect(),
+            Kept::Table(table) => of_json(table.attributes()),
+            Kept::Array(array) => of_json(array.attributes()),
+            Kept::BlskTable(table) => table.attributes().map(of_blsk).collect(),
+            Kept::BlskArray(array) => array.attributes().map(of_blsk).collect(),
             Kept::Files(files) => files.attributes().to_vec(),
         }
     }

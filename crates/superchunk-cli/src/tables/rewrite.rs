@@ -16,7 +16,7 @@ use crate::target::Named;
 
 /// The options of a blsk tree with another codec or other filters.
 type OptionsOver<'a> =
-    dyn Fn(Option<Codec>, Option<&[Filter]>) -> superchunk::Result<blsk::Options> + 'a;
+    dyn Fn(Option<Codec>, Option<&[Filter]>) -> superchunk::Result<blsk::TreeOptions> + 'a;
 
 impl Rows {
     /// Makes a table at `path` with the same columns, rows and attributes. `encoding` says what
@@ -57,7 +57,7 @@ impl Rows {
                 array.copy_to(path, &options)?;
             }
             Kept::Files(files) => {
-                let folder = files.new_folder(path)?;
+                let mut folder = files.new_folder(path)?;
                 for (column, array) in files.frames() {
                     let mut options = array.options();
                     options.frame = encoding(&column.name).over(options.frame, context)?;
@@ -120,7 +120,7 @@ impl Rows {
         base: &OptionsOver<'_>,
         encoding: &dyn Fn(&str) -> EncodingArgs,
         context: &Context,
-    ) -> Outcome<blsk::Options> {
+    ) -> Outcome<blsk::TreeOptions> {
         let all = self.source();
         let first = all.columns().first().map_or(VALUES, |column| column.name.as_str());
         let widest = all.columns().iter().map(|column| column.row_size()).max();
@@ -150,10 +150,10 @@ fn array_options(
     let chosen = encoding.over(FrameOptions::new(base.compress.clone()), context)?;
     let mut options = base.with_compress(chosen.compress);
     if let Some(size) = encoding.chunk_size {
-        options = options.with_chunk_len((size / array.row_size().max(1)).max(1) as u64);
+        options = options.with_chunk_rows((size / array.row_size().max(1)).max(1) as u64);
     }
     // A chunk is compressed when all of it is there.
-    let rows = options.chunk_len.unwrap_or(0).min(array.len());
+    let rows = options.chunk_rows.unwrap_or(0).min(array.row_count());
     context.memory().check(name, rows.saturating_mul(array.row_size() as u64))?;
     Ok(options)
 }

@@ -50,8 +50,8 @@ impl Sink {
             let mut plain = ArrayOptions::new(column.dtype.clone())
                 .with_row_shape(column.row_shape.clone())
                 .with_compress(compress)
-                .with_expected_len(schema.rows);
-            plain.chunk_len = chunk_rows(encoding, column.row_size()).map(|rows| rows as u64);
+                .with_expected_rows(schema.rows);
+            plain.chunk_rows = chunk_rows(encoding, column.row_size()).map(|rows| rows as u64);
             options.push((column.name.as_str(), plain));
         }
         match (schema.is_array, options.as_slice()) {
@@ -76,7 +76,7 @@ impl Sink {
         }
         encoding.check(Holder::Blsk)?;
         let shape: Vec<u64> = first.row_shape.iter().map(|side| *side as u64).collect();
-        let base = blsk::Options::default();
+        let base = blsk::TreeOptions::default();
         // Its filters act on items before there are chunks.
         let unfiltered = EncodingArgs { filters: None, ..encoding.clone() };
         let chosen = unfiltered.over(FrameOptions::new(base.compress.clone()), context)?;
@@ -87,12 +87,23 @@ impl Sink {
         let widest = schema.columns.iter().map(Column::row_size).max().unwrap_or(1);
         options.chunk_rows = chunk_rows(encoding, widest);
         if schema.is_array {
-            let array = blsk::Array::create(path, &first.dtype, &shape, &options)?;
+            let array = blsk::Array::create(
+                path,
+                &blsk::ArrayOptions::new(first.dtype.clone())
+                    .with_row_shape(shape)
+                    .with_tree(options.clone()),
+            )?;
             return Ok(Self::BlskArray(Box::new(array)));
         }
         let columns: Vec<_> =
             schema.columns.iter().map(|c| (c.name.as_str(), c.dtype.clone())).collect();
-        let table = blsk::Table::create(path, &columns, &shape, &options)?;
+        let table = blsk::Table::create(
+            path,
+            &blsk::TableOptions::new()
+                .with_columns(columns.clone())
+                .with_row_shape(shape)
+                .with_tree(options.clone()),
+        )?;
         Ok(Self::BlskTable(Box::new(table)))
     }
 
@@ -136,10 +147,10 @@ impl Sink {
     /// Adds or changes an attribute.
     pub(crate) fn set_attr(&mut self, name: &str, value: &Json) -> Outcome {
         match self {
-            Self::Table(table) => table.set_attr(name, value.clone())?,
-            Self::Array(array) => array.set_attr(name, value.clone())?,
-            Self::BlskTable(table) => table.set_attr(name, blsk_attribute(value))?,
-            Self::BlskArray(array) => array.set_attr(name, blsk_attribute(value))?,
+            Self::Table(table) => table.set_attribute(name, value.clone())?,
+            Self::Array(array) => array.set_attribute(name, value.clone())?,
+            Self::BlskTable(table) => table.set_attribute(name, blsk_attribute(value))?,
+            Self::BlskArray(array) => array.set_attribute(name, blsk_attribute(value))?,
             Self::Frames(frames) => frames.set_attr(name, value)?,
         }
         Ok(())
@@ -148,11 +159,11 @@ impl Sink {
     /// Removes an attribute; tells whether there was one.
     pub(crate) fn remove_attr(&mut self, name: &str) -> Outcome<bool> {
         Ok(match self {
-            Self::Table(table) => table.remove_attr(name)?.is_some(),
-            Self::Array(array) => array.remove_attr(name)?.is_some(),
-            Self::BlskTable(table) => table.remove_attr(name)?,
-            Self::BlskArray(array) => array.remove_attr(name)?,
-            Self::Frames(frames) => frames.remove_attr(name),
+            Self::Table(table) => table.remove_attribute(name)?,
+            Self::Array(array) => array.remove_attribute(name)?,
+            Self::BlskTable(table) => table.remove_attribute(name)?,
+            Self::BlskArray(array) => array.remove_attribute(name)?,
+            Self::Frames(frames) => frames.remove_attr(name)?,
         })
     }
 
@@ -172,10 +183,10 @@ impl Sink {
     /// How many rows there are.
     pub(super) fn rows(&self) -> u64 {
         match self {
-            Self::Table(table) => table.len(),
-            Self::Array(array) => array.len(),
-            Self::BlskTable(table) => table.len(),
-            Self::BlskArray(array) => array.len(),
+            Self::Table(table) => table.row_count(),
+            Self::Array(array) => array.row_count(),
+            Self::BlskTable(table) => table.row_count(),
+            Self::BlskArray(array) => array.row_count(),
             Self::Frames(frames) => frames.rows(),
         }
     }

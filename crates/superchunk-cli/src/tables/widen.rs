@@ -173,17 +173,27 @@ impl Kept {
                     wider_chunks(table.options()?, (self.source().columns(), columns), context);
                 let typed: Vec<_> =
                     columns.iter().map(|c| (c.name.as_str(), c.dtype.clone())).collect();
-                let mut new = blsk::Table::create(copy, &typed, table.row_shape(), &options)?;
-                table.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
+                let mut new = blsk::Table::create(
+                    copy,
+                    &blsk::TableOptions::new()
+                        .with_columns(typed.clone())
+                        .with_row_shape(table.row_shape())
+                        .with_tree(options.clone()),
+                )?;
+                table.attributes().try_for_each(|(name, value)| new.set_attribute(name, value))?;
                 filled(self, Sink::BlskTable(Box::new(new)), columns, context.memory())
             }
             Self::BlskArray(array) => {
                 let [column] = columns else { return Err(gone(path)) };
                 let options =
                     wider_chunks(array.options()?, (self.source().columns(), columns), context);
-                let mut new =
-                    blsk::Array::create(copy, &column.dtype, array.row_shape(), &options)?;
-                array.attrs().try_for_each(|(name, value)| new.set_attr(name, value))?;
+                let mut new = blsk::Array::create(
+                    copy,
+                    &blsk::ArrayOptions::new(column.dtype.clone())
+                        .with_row_shape(array.row_shape())
+                        .with_tree(options.clone()),
+                )?;
+                array.attributes().try_for_each(|(name, value)| new.set_attribute(name, value))?;
                 filled(self, Sink::BlskArray(Box::new(new)), columns, context.memory())
             }
             Self::Files(files) => {
@@ -202,27 +212,27 @@ fn widened(
     path: &Path,
     context: &Context,
 ) -> Outcome<bcolz::Array> {
-    let Some(chunks) = array.chunks() else { return Err(gone(path)) };
-    let chunk = array.chunk_len().saturating_mul(array.row_size() as u64);
+    let Some(chunks) = array.superchunk() else { return Err(gone(path)) };
+    let chunk = array.chunk_rows().saturating_mul(array.row_size() as u64);
     let options = ArrayOptions::new(column.dtype.clone())
         .with_row_shape(column.row_shape.clone())
         .with_compress(context.equip(chunks.options().clone()))
-        .with_chunk_len((chunk / column.row_size().max(1) as u64).max(1))
-        .with_expected_len(u64::try_from(array.expected_len()).unwrap_or(0))
+        .with_chunk_rows((chunk / column.row_size().max(1) as u64).max(1))
+        .with_expected_rows(u64::try_from(array.expected_rows()).unwrap_or(0))
         .with_default(array.default_value().clone());
     let mut new = bcolz::Array::create(path, &options)?;
-    for (name, value) in array.attrs().as_object().unwrap_or_default() {
-        new.set_attr(name, value.clone())?;
+    for (name, value) in array.attributes().as_object().unwrap_or_default() {
+        new.set_attribute(name, value.clone())?;
     }
     Ok(new)
 }
 
 /// The same options for wider columns: the chunks of the widest have about as many bytes as before.
 fn wider_chunks(
-    options: blsk::Options,
+    options: blsk::TreeOptions,
     (old, new): (&[Column], &[Column]),
     context: &Context,
-) -> blsk::Options {
+) -> blsk::TreeOptions {
     let widest =
         |columns: &[Column]| columns.iter().map(Column::row_size).max().unwrap_or(1).max(1);
     let rows = options.chunk_rows.unwrap_or(1).saturating_mul(widest(old)) / widest(new);

@@ -175,11 +175,11 @@ fn append_bytes(
     args: &AppendArgs,
     context: &Context,
 ) -> Outcome<(u64, u64)> {
-    let (first, item_size) = (frame.len(), frame.item_size() as u64);
+    let (first, item_size) = (frame.byte_len(), frame.item_size() as u64);
     for input in &args.inputs {
-        let before = frame.len();
+        let before = frame.byte_len();
         append_one(&mut frame, input, context)?;
-        let added = frame.len() - before;
+        let added = frame.byte_len() - before;
         if !added.is_multiple_of(item_size) {
             let words = format!("{added} bytes are not whole items of {item_size} bytes");
             return Err(Failure::usage(words).with_help("nothing was appended"));
@@ -187,7 +187,7 @@ fn append_bytes(
     }
     // Chunks of other frames move as they are.
     readers::check(&compat::super_chunk(&frame)?, &args.compat)?;
-    let after = frame.len();
+    let after = frame.byte_len();
     interrupt::finally(|| frame.close())?;
     Ok((after - first, after))
 }

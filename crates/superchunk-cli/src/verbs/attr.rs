@@ -99,7 +99,7 @@ fn set(path: &Path, name: &str, value: &Value, context: &Context) -> Outcome {
             write::pack::change(*pack, |json| Ok(json.set(name, value)?))
         }
         Edited::Frame(mut frame) => {
-            frame.set_value(name, value).map_err(|error| match error.kind() {
+            frame.set_attribute(name, value.clone()).map_err(|error| match error.kind() {
                 ErrorKind::LimitExceeded => Failure::said(Exit::Limit, error.to_string())
                     .with_help("`superchunk attr rm` removes another one"),
                 _ => error.into(),
@@ -122,10 +122,10 @@ fn remove(path: &Path, name: &str, context: &Context) -> Outcome {
             write::pack::change(*pack, remove)
         }
         Edited::Frame(mut frame) => {
-            if !frame.value_names().any(|known| known == name) {
+            if !frame.attribute_names().any(|known| known == name) {
                 return Err(missing());
             }
-            frame.remove_value(name)?;
+            frame.remove_attribute(name)?;
             interrupt::finally(|| frame.close())
         }
     }
@@ -204,8 +204,8 @@ fn get(location: &OsString, name: &str, context: &Context) -> Outcome {
     } else {
         let frame = input.need_frame()?;
         let mut decoding = input.decoding();
-        match frame.value_names().any(|known| known == name) {
-            true => decoding.value(&frame.value_bytes(name)?)?,
+        match frame.attribute_names().any(|known| known == name) {
+            true => decoding.value(&frame.attribute_bytes(name)?)?,
             false => decoding.value(frame.metalayer(name).ok_or_else(missing)?)?,
         }
     };

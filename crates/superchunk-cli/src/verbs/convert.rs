@@ -374,18 +374,18 @@ fn to_frame(input: &Input, args: &ConvertArgs, to: To, path: &Path, context: &Co
             _ => {
                 let mut frame = SuperChunk::create(temporary, &options)?;
                 for (name, value) in input.free_attributes()? {
-                    frame.set_value(&name, &value)?;
+                    frame.set_attribute(&name, value)?;
                 }
                 input.pieces(&mut |bytes| Ok(frame.append(bytes)?))?;
                 return Ok(frame.close()?);
             }
         };
-        options.chunk_size = Some(chunk.header().len().max(1));
+        options.chunk_size = Some(chunk.header().byte_len().max(1));
         options.compress.codec = chunk.header().codec().unwrap_or(options.compress.codec);
         options.compress.filters = chunk.header().filters();
         warn_of_delta(&options.compress.filters, context);
         let mut frame = SuperChunk::create(temporary, &options)?;
-        if chunk.header().len() > 0 {
+        if chunk.header().byte_len() > 0 {
             frame.append_chunk(chunk.bytes()?)?;
         }
         Ok(frame.close()?)

@@ -127,7 +127,7 @@ fn pack(path: &Path, readings: &[u8], tour: &mut Tour<'_>) -> Outcome<SuperChunk
         let mut frame = SuperChunk::create(path, &options)?;
         frame.append(readings)?;
         let packing = start.elapsed();
-        frame.set_value("unit", &Value::from("Celsius"))?;
+        frame.set_attribute("unit", Value::from("Celsius"))?;
         frame.close()?;
         let frame = SuperChunk::open_with(path, &tour.context.open_options())?;
         let start = Instant::now();
@@ -157,8 +157,9 @@ fn picture(frame: &SuperChunk, tour: &mut Tour<'_>) -> Outcome {
     let mut text = String::new();
     for number in 0..frame.chunk_count() {
         let header = frame.chunk_header(number)?;
-        let cells = (header.compressed_len() * BAR).div_ceil(header.len().max(1)).clamp(1, BAR);
-        let times = ratio(header.len() as u64, header.compressed_len() as u64);
+        let cells =
+            (header.compressed_len() * BAR).div_ceil(header.byte_len().max(1)).clamp(1, BAR);
+        let times = ratio(header.byte_len() as u64, header.compressed_len() as u64);
         let bar = format!("{}{}", "█".repeat(cells), "·".repeat(BAR - cells));
         text.push_str(&format!("   chunk {number:>2} {bar} {times:>7.1} x smaller\n"));
     }

@@ -116,7 +116,7 @@ fn list(frame: &SuperChunk) -> impl Iterator<Item = Outcome<Value>> {
         let header = frame.chunk_header(number)?;
         Ok(object([
             ("chunk", (number as u64).into()),
-            ("nbytes", (header.len() as u64).into()),
+            ("nbytes", (header.byte_len() as u64).into()),
             ("cbytes", (header.compressed_len() as u64).into()),
             ("blocks", (header.block_count() as u64).into()),
             ("content", content_name(header.content()).into()),
@@ -136,9 +136,12 @@ fn table(frame: &SuperChunk) -> Outcome {
         };
         Ok([
             number.to_string(),
-            header.len().to_string(),
+            header.byte_len().to_string(),
             header.compressed_len().to_string(),
-            format!("{:.2}", output::ratio(header.len() as u64, header.compressed_len() as u64)),
+            format!(
+                "{:.2}",
+                output::ratio(header.byte_len() as u64, header.compressed_len() as u64)
+            ),
             header.block_count().to_string(),
             content,
         ])

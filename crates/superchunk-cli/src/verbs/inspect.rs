@@ -81,12 +81,12 @@ pub(crate) fn run(args: &InspectArgs, context: &Context) -> Outcome {
                 let place = pack.chunk_position(number).map(|position| position.to_string());
                 Ok(place.unwrap_or_default())
             };
-            index(pack.data()?, pack::index_start(pack), &place, context)
+            index(pack.superchunk()?, pack::index_start(pack), &place, context)
         }
         (Format::Bloscpack, Part::Chunk { number }) => {
             let input = Input::of(found, context)?;
             let pack = input.need_pack()?;
-            let fields = pack::chunk(path, pack, chunk_number(number, pack.data()?)?)?;
+            let fields = pack::chunk(path, pack, chunk_number(number, pack.superchunk()?)?)?;
             show("chunk", &fields, args.bytes, context)
         }
         (Format::Frame | Format::SparseFrame, part) => {
@@ -160,7 +160,7 @@ fn index(
 ) -> Outcome {
     let part = |number: usize| -> Outcome<(String, u64, u64)> {
         let header = chunks.chunk_header(number)?;
-        Ok((place(number)?, header.len() as u64, header.compressed_len() as u64))
+        Ok((place(number)?, header.byte_len() as u64, header.compressed_len() as u64))
     };
     let numbers = 0..chunks.chunk_count();
     let entry_bits = unusual_entry_bits(chunks);

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use superchunk::bloscpack::{Order, PackOptions};
+use superchunk::bloscpack::{ItemOrder, PackOptions};
 use superchunk::detect::Format;
 use superchunk::frame::Durability;
 use superchunk::{FrameOptions, SuperChunk, Value};
@@ -302,7 +302,7 @@ fn pack_array_file(
     let mut usual = PackOptions::new();
     usual.compress.item_size = dtype.item_size().max(1);
     let options = args.pack_file.options(usual, &args.encoding, context)?;
-    let order = if is_fortran { Order::Fortran } else { Order::C };
+    let order = if is_fortran { ItemOrder::Fortran } else { ItemOrder::C };
     let options = write::pack::array_metadata(options, dtype, &shape, order, attributes)?;
     let mut source = ExactSource::new(source, needed)?;
     write::pack::write(target, args.force, &options, context, &mut |sink| {
@@ -360,7 +360,7 @@ fn pack(
     let piece = options.chunk_size.unwrap_or(1 << 20);
     let mut fill = |frame: &mut SuperChunk| -> Outcome {
         for (name, value) in attributes {
-            frame.set_value(name, value)?;
+            frame.set_attribute(name, value.clone())?;
         }
         source.pieces(piece, &mut progress, |bytes| Ok(frame.append(bytes)?))
     };
@@ -369,7 +369,7 @@ fn pack(
             let mut frame = SuperChunk::create(temporary, options)?;
             fill(&mut frame)?;
             frame.commit()?;
-            let nbytes = frame.len();
+            let nbytes = frame.byte_len();
             frame.close()?;
             Ok((nbytes, size_of_path(temporary)))
         })?;
@@ -384,7 +384,7 @@ fn pack(
     }
     fill(&mut frame)?;
     let stored = target.write_frame(&frame, force, context)?;
-    Ok(Sizes { nbytes: frame.len(), stored, rate: progress.rate() })
+    Ok(Sizes { nbytes: frame.byte_len(), stored, rate: progress.rate() })
 }
 
 fn refuse_variable() -> Failure {

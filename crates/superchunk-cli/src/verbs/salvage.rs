@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use superchunk::detect::Format;
-use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
+use superchunk::salvage::{self, Certainty, Hole, Piece, SalvageReport};
 use superchunk::verify::{self, Verdict};
 use superchunk::{Error, Value};
 
@@ -83,7 +83,7 @@ fn check_name(output: &Path, format: &str) -> Outcome {
 
 /// Makes sure that what was saved is whole in itself, all of it.
 fn check(saved: &Path, context: &Context) -> Outcome {
-    let options = verify::Options::new().with_open(context.open_options());
+    let options = verify::VerifyOptions::new().with_open(context.open_options());
     let report = verify::path(saved, &options)?;
     let unchecked = report.findings.iter().find(|found| found.verdict == Verdict::Unchecked);
     let error = match (report.corrupt().next(), unchecked) {
@@ -111,7 +111,7 @@ fn refuse(found: &Found) -> Failure {
 }
 
 /// A report and those of its columns, with their paths.
-fn all<'r>(report: &'r Report, path: &str) -> Vec<(String, &'r Report)> {
+fn all<'r>(report: &'r SalvageReport, path: &str) -> Vec<(String, &'r SalvageReport)> {
     let mut reports = vec![(path.to_owned(), report)];
     for (name, column) in &report.columns {
         let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
@@ -121,7 +121,7 @@ fn all<'r>(report: &'r Report, path: &str) -> Vec<(String, &'r Report)> {
 }
 
 /// Prints the report as a document.
-fn document(args: &SalvageArgs, report: &Report, bytes: u64) -> Outcome {
+fn document(args: &SalvageArgs, report: &SalvageReport, bytes: u64) -> Outcome {
     let reports = all(report, "");
     let notes = reports
         .iter()
@@ -168,7 +168,7 @@ fn said_of(column: &str, note: &str) -> String {
     if column.is_empty() { note.to_owned() } else { format!("column {column}: {note}") }
 }
 
-fn tell(args: &SalvageArgs, report: &Report, context: &Context) -> Outcome {
+fn tell(args: &SalvageArgs, report: &SalvageReport, context: &Context) -> Outcome {
     let style = context.style();
     let mut text = String::new();
     let reports = all(report, "");

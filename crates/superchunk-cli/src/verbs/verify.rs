@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use superchunk::detect::{self, Format};
-use superchunk::verify::{self, Finding, Level, Options, Report, Sample, Verdict};
+use superchunk::verify::{self, Finding, Level, Sample, Verdict, VerifyOptions, VerifyReport};
 use superchunk::{Value, Work};
 
 use crate::context::Context;
@@ -121,7 +121,7 @@ struct Tally {
 
 impl Tally {
     /// Counts a report; returns whether it is worth a word.
-    fn count(&mut self, report: &Report) -> bool {
+    fn count(&mut self, report: &VerifyReport) -> bool {
         let is_unverified = report.levels.iter().any(|level| level.unverified > 0);
         let place = match (report.is_good(), report.is_complete()) {
             (false, _) => &mut self.damaged,
@@ -189,13 +189,13 @@ fn sum_up(tally: &Tally, documents: Vec<Value>, context: &Context) -> Outcome {
     ))
 }
 
-fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Report> {
+fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<VerifyReport> {
     location.check_unsliced("verify")?;
     let found = Found::at(location)?;
     if matches!(found.format(), Format::Raw | Format::BlskFile) {
         return Err(found.refuse("something that can be verified"));
     }
-    let mut options = Options::new().with_level(args.level.into());
+    let mut options = VerifyOptions::new().with_level(args.level.into());
     let watched = context.watched("verifying", Work::Verify, None);
     options = options.with_open(context.reading(&found.path).with_executor(watched));
     options.sample = args.sample.unwrap_or_default();
@@ -213,7 +213,7 @@ fn look(location: &Location, args: &VerifyArgs, context: &Context) -> Outcome<Re
     Ok(verify::path(&found.path, &options)?)
 }
 
-fn document(report: &Report, location: &Location) -> Document {
+fn document(report: &VerifyReport, location: &Location) -> Document {
     let chunk = |finding: &Finding| finding.chunk.map_or(Value::Nil, Value::from);
     let damaged = report.corrupt().map(|finding| {
         object([("chunk", chunk(finding)), ("error", finding.words.as_str().into())])
@@ -252,7 +252,7 @@ fn document(report: &Report, location: &Location) -> Document {
         .with("damaged", damaged.collect::<Vec<_>>())
 }
 
-fn tell(report: &Report, name: &str, context: &Context) -> Outcome {
+fn tell(report: &VerifyReport, name: &str, context: &Context) -> Outcome {
     let style = context.style();
     let mut text = String::new();
     for finding in &report.findings {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use superchunk::frame::{Durability, Kind};
-use superchunk::{Codec, DType, Error, ErrorKind, Filter, NdArray, NdOptions, SuperChunk};
-use superchunk::{Value, Work, npy};
+use superchunk::{Codec, DType, Error, ErrorKind, Filter, NdArray, NdOptions, NdStorage};
+use superchunk::{SuperChunk, Value, Work, npy};
 
 use crate::arrays::{Array, ExactSource, Needed, RawShape, rows_at_once, to_c_order};
 use crate::attributes::free_of_pack;
@@ -54,11 +54,14 @@ pub(crate) fn pack(
     let options = options_of(request, dtype.item_size(), shape.len(), context)?;
     let mut progress = context.progress("packing", source.total);
     let mut source = ExactSource::new(source, needed)?;
-    let mut make = |path: &Path, options: &NdOptions| -> Outcome<NdArray> {
-        let created = NdArray::create(path, &shape, &dtype, options);
+    let mut make = |path: &Path, options: &NdStorage| -> Outcome<NdArray> {
+        let created = NdArray::create(
+            path,
+            &NdOptions::new(&shape, dtype.clone()).with_storage(options.clone()),
+        );
         let mut array = created.map_err(|error| request.refused(error))?;
         for (name, value) in request.attributes {
-            array.superchunk_mut().set_value(name, value)?;
+            array.superchunk_mut().set_attribute(name, value.clone())?;
         }
         let mut next = |buffer: &mut [u8]| {
             source.fill(buffer)?;
@@ -100,14 +103,17 @@ pub(crate) fn convert(
     let options = options_of(request, dtype.item_size(), shape.len(), context)?;
     let mut progress = context.progress("converting", Some(input.len()));
     replace(path, request.force, context, |temporary| {
-        let created = NdArray::create(temporary, &shape, &dtype, &options);
+        let created = NdArray::create(
+            temporary,
+            &NdOptions::new(&shape, dtype.clone()).with_storage(options.clone()),
+        );
         let mut array = created.map_err(|error| request.refused(error))?;
-        for name in input.frame().into_iter().flat_map(SuperChunk::value_names) {
-            let value = input.need_frame()?.value_bytes(name)?;
-            array.superchunk_mut().set_value_bytes(name, &value)?;
+        for name in input.frame().into_iter().flat_map(SuperChunk::attribute_names) {
+            let value = input.need_frame()?.attribute_bytes(name)?;
+            array.superchunk_mut().set_attribute_bytes(name, &value)?;
         }
         for (name, value) in input.pack().map(free_of_pack).unwrap_or_default() {
-            array.superchunk_mut().set_value(&name, &value)?;
+            array.superchunk_mut().set_attribute(&name, value)?;
         }
         let mut at = 0;
         fill(&mut array, context.memory(), &mut |buffer| {
@@ -211,11 +217,11 @@ fn options_of(
     item_size: usize,
     axes: usize,
     context: &Context,
-) -> Outcome<NdOptions> {
+) -> Outcome<NdStorage> {
     refuse_sizes(request.encoding)?;
     check_axes((request.chunks, request.blocks), axes)?;
     check_codec(request.encoding, axes)?;
-    let mut options = NdOptions::new(request.encoding.fresh(item_size, context)?);
+    let mut options = NdStorage::new(request.encoding.fresh(item_size, context)?);
     if !request.chunks.is_empty() {
         options = options.with_chunks(request.chunks);
     }

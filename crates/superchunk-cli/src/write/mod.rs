@@ -5,7 +5,7 @@ pub(crate) mod array;
 pub(crate) mod object;
 pub(crate) mod pack;
 
-use superchunk::bloscpack::Order;
+use superchunk::bloscpack::ItemOrder;
 
 use crate::context::Context;
 use crate::encoding::EncodingArgs;
@@ -33,7 +33,7 @@ pub(crate) fn to_pack(
     let options = match &input.content {
         Content::Array(_) => {
             let (dtype, shape) = input.type_and_shape()?;
-            pack::array_metadata(options, dtype, &shape, Order::C, &attributes)?
+            pack::array_metadata(options, dtype, &shape, ItemOrder::C, &attributes)?
         }
         _ => {
             let mut options = options.with_expected_len(input.len());

@@ -172,7 +172,7 @@ impl Writer {
     /// of that one and those after it, as long as there are some.
     pub(crate) fn of_pack(pack: Box<Pack>, first: Option<usize>) -> Outcome<Self> {
         let count = pack.object_count();
-        if let Some(first) = first.filter(|first| *first >= count) {
+        if let Some(first) = first.filter(|first| *first as u64 >= count) {
             let words = format!("there is no object {first} to replace: the file has {count}");
             return Err(Failure::usage(words));
         }
@@ -248,7 +248,7 @@ impl Writer {
         }
         let mut frame = SuperChunk::edit_with(path, &context.open_options())?;
         for (name, value) in request.attributes {
-            frame.set_value(name, value)?;
+            frame.set_attribute(name, value.clone())?;
         }
         Ok(frame.close()?)
     }
@@ -316,10 +316,10 @@ impl Writer {
 
 /// Puts an object in the place of another one, if there is one, and otherwise after all others.
 fn store(pack: &mut Pack, place: &mut Option<usize>, object: &[u8]) -> Outcome {
-    match place.filter(|number| *number < pack.object_count()) {
+    match place.filter(|number| (*number as u64) < pack.object_count()) {
         Some(number) => {
             *place = Some(number + 1);
-            Ok(pack.replace_object(number, object)?)
+            Ok(pack.replace_object(number as u64, object)?)
         }
         None => Ok(pack.append_object(object)?),
     }

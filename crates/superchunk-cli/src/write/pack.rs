@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
-use superchunk::bloscpack::{Checksum, Order, Pack, PackArray, PackOptions, PackStream};
+use superchunk::bloscpack::{Checksum, ItemOrder, Pack, PackArray, PackOptions, PackStream};
 use superchunk::{Codec, DType, Error, FrameOptions, Json, Value};
 
 use crate::attributes::json_of;
@@ -86,7 +86,7 @@ pub(crate) fn array_metadata(
     usual: PackOptions,
     dtype: DType,
     shape: &[u64],
-    order: Order,
+    order: ItemOrder,
     attributes: &[(String, Value)],
 ) -> Outcome<PackOptions> {
     let array = PackArray::new(dtype, shape).with_order(order);
@@ -148,7 +148,7 @@ pub(crate) fn options_like(input: &Input) -> Outcome<PackOptions> {
     let mut usual = PackOptions::new();
     usual.compress.item_size = input.item_size();
     let Some(pack) = input.pack() else { return Ok(usual) };
-    let (header, options) = (pack.header(), pack.data()?.options());
+    let (header, options) = (pack.header(), pack.superchunk()?.options());
     // Some codecs are only read.
     if Codec::PLAIN.contains(&options.codec) {
         usual.compress.codec = options.codec;
@@ -178,15 +178,15 @@ pub(crate) fn append(
     inputs: &[OsString],
     context: &Context,
 ) -> Outcome<(u64, u64)> {
-    let before = pack.data()?.len();
+    let before = pack.superchunk()?.byte_len();
     inputs.iter().try_for_each(|input| append_one(&mut pack, input, context))?;
-    let after = pack.data()?.len();
+    let after = pack.superchunk()?.byte_len();
     interrupt::finally(|| pack.close())?;
     Ok((after - before, after))
 }
 
 fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
-    let before = pack.data()?.len();
+    let before = pack.superchunk()?.byte_len();
     let rows = pack.array().map(|array| (array.dtype.to_string(), array.shape.clone()));
     // Only whole rows make an array again, so those of a piece are kept until it is full.
     let mut rest = Vec::new();
@@ -228,7 +228,7 @@ fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
         let words = format!("the data does not end with a whole row of {row} bytes");
         return Err(Failure::usage(words).with_help("nothing was appended"));
     }
-    let added = pack.data()?.len() - before;
+    let added = pack.superchunk()?.byte_len() - before;
     let item = item_size(pack);
     if rows.is_none() && item > 1 && before.is_multiple_of(item) && !added.is_multiple_of(item) {
         context.tell(&format!("note: {added} bytes are not whole items of {item} bytes"));
@@ -237,5 +237,5 @@ fn append_one(pack: &mut Pack, input: &OsString, context: &Context) -> Outcome {
 }
 
 fn item_size(pack: &Pack) -> u64 {
-    pack.data().map_or(1, |data| data.item_size() as u64)
+    pack.superchunk().map_or(1, |data| data.item_size() as u64)
 }

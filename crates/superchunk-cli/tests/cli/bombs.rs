@@ -1,6 +1,8 @@
 //! Small files that claim to be large; pipes and devices in the place of files.
 
-use superchunk::{CompressOptions, DType, Fill, FrameOptions, NdArray, NdOptions, SuperChunk};
+use superchunk::{
+    CompressOptions, DType, Fill, FrameOptions, NdArray, NdOptions, NdStorage, SuperChunk,
+};
 
 use crate::shell::{Shell, readings};
 
@@ -10,12 +12,15 @@ fn with_bombs() -> Shell {
     let shell = Shell::new();
     let options = FrameOptions::new(CompressOptions::new(8)).with_chunk_size(1 << 30);
     let mut frame = SuperChunk::create(shell.path("bomb.b2frame"), &options).unwrap();
-    frame.fill(Fill::Zeros, 1 << 39).unwrap();
+    frame.append_fill(Fill::Zeros, 1 << 39).unwrap();
     frame.close().unwrap();
-    let options = NdOptions::new(options).with_chunks(&[1 << 27]);
+    let options = NdStorage::new(options).with_chunks(&[1 << 27]);
     let dtype = DType::parse("<f8").unwrap();
     let path = shell.path("bomb.b2nd");
-    NdArray::create(path, &[1 << 39], &dtype, &options).unwrap().close().unwrap();
+    NdArray::create(path, &NdOptions::new(&[1 << 39], dtype.clone()).with_storage(options.clone()))
+        .unwrap()
+        .close()
+        .unwrap();
     shell.write("data.f8", &readings(3000));
     for line in [
         "pack data.f8 -t 8 -z 8K -o data.b2frame",
@@ -176,7 +181,7 @@ fn with_many_chunks() -> Shell {
     let shell = Shell::new();
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(16);
     let mut frame = SuperChunk::create(shell.path("many.b2frame"), &options).unwrap();
-    frame.fill(Fill::Zeros, 16 * 1_000_000).unwrap();
+    frame.append_fill(Fill::Zeros, 16 * 1_000_000).unwrap();
     frame.close().unwrap();
     shell
 }

@@ -71,7 +71,7 @@ fn a_million_chunks_are_told_from_the_index_alone() {
     let shell = Shell::new();
     let options = FrameOptions::new(CompressOptions::new(8)).with_chunk_size(8192);
     let mut frame = SuperChunk::create(shell.path("big.b2frame"), &options).unwrap();
-    frame.fill(Fill::Zeros, 10 << 27).unwrap();
+    frame.append_fill(Fill::Zeros, 10 << 27).unwrap();
     frame.close().unwrap();
     let info = shell.run("info --json big.b2frame --limit-mem 80M").succeeds().json();
     assert_eq!(info.get("nbytes").unwrap().as_u64(), Some(10 << 30));

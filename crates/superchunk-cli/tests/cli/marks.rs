@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use superchunk::chunk::without_marks;
-use superchunk::{Codec, CompressOptions, DType, FrameOptions, NdArray, NdOptions, SuperChunk};
+use superchunk::{
+    Codec, CompressOptions, DType, FrameOptions, NdArray, NdOptions, NdStorage, SuperChunk,
+};
 use superchunk_testkit::marks::{falsify, marks_of};
 use superchunk_testkit::rng::Rng;
 
@@ -19,8 +21,11 @@ fn with_false_marks() -> Shell {
     frame.append(&data).unwrap();
     shell.write("false.b2frame", &falsified(&frame));
     let dtype = DType::parse("<f8").unwrap();
-    let options = NdOptions::new(options).with_chunks(&[100_000]).with_blocks(&[50_000]);
-    let mut array = NdArray::in_memory(&[100_000], &dtype, &options).unwrap();
+    let options = NdStorage::new(options).with_chunks(&[100_000]).with_blocks(&[50_000]);
+    let mut array = NdArray::in_memory(
+        &NdOptions::new(&[100_000], dtype.clone()).with_storage(options.clone()),
+    )
+    .unwrap();
     array.write_box(&[0], &[100_000], &data).unwrap();
     shell.write("false.b2nd", &falsified(array.superchunk()));
     shell.write("data.f8", &data);

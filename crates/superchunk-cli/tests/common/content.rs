@@ -62,7 +62,7 @@ impl Content {
 
     /// Adds the compressed chunks, which also record codec and filters, and all metadata.
     fn add_chunks(&mut self, frame: &SuperChunk) -> Result<()> {
-        self.add("length", format!("{} of {} bytes", frame.len(), frame.item_size()));
+        self.add("length", format!("{} of {} bytes", frame.byte_len(), frame.item_size()));
         self.add("codec", format!("{:?}", frame.options().codec));
         self.add("integrity", format!("{:?}", frame.integrity()));
         for number in 0..frame.chunk_count() {
@@ -71,19 +71,19 @@ impl Content {
         for name in frame.metalayer_names() {
             self.add(format!("metalayer {name}"), frame.metalayer(name).unwrap_or_default());
         }
-        for name in frame.value_names() {
-            self.add(format!("attribute {name}"), frame.value_bytes(name)?);
+        for name in frame.attribute_names() {
+            self.add(format!("attribute {name}"), frame.attribute_bytes(name)?);
         }
         Ok(())
     }
 
     fn add_pack(&mut self, pack: &Pack) -> Result<()> {
         self.add("metadata", format!("{:?}", pack.metadata()));
-        self.add_chunks(pack.data()?)
+        self.add_chunks(pack.superchunk()?)
     }
 
     fn add_bcolz_table(&mut self, table: &bcolz::Table) -> Result<()> {
-        self.add("attributes", format!("{:?}", table.attrs()));
+        self.add("attributes", format!("{:?}", table.attributes()));
         for (name, array) in table.arrays() {
             self.add_bcolz_array(&name, array)?;
         }
@@ -92,7 +92,7 @@ impl Content {
 
     fn add_bcolz_array(&mut self, name: &str, array: &bcolz::Array) -> Result<()> {
         self.add(format!("type of {name}"), format!("{} {:?}", array.dtype(), array.shape()));
-        self.add(format!("attributes of {name}"), format!("{:?}", array.attrs()));
+        self.add(format!("attributes of {name}"), format!("{:?}", array.attributes()));
         self.add(format!("codec of {name}"), format!("{:?}", array.options().compress.codec));
         self.add(format!("rows of {name}"), array.to_vec()?);
         Ok(())
@@ -101,26 +101,26 @@ impl Content {
     fn add_blsk(&mut self, path: &Path) -> Result<()> {
         match blsk::Table::open(path) {
             Ok(table) => {
-                let attributes: Vec<_> = table.attrs().collect();
+                let attributes: Vec<_> = table.attributes().collect();
                 self.add("attributes", format!("{attributes:?}"));
                 self.add("codec", format!("{:?}", table.options()?.compress.codec));
                 for name in table.names() {
                     let (dtype, shape) = (table.dtype(name)?, table.shape());
                     self.add(format!("type of {name}"), format!("{dtype} {shape:?}"));
-                    let mut rows = buffer(table.len(), table.row_size(name)?);
-                    table.read_rows(name, 0..table.len(), &mut rows)?;
+                    let mut rows = buffer(table.row_count(), table.row_size(name)?);
+                    table.read_rows(name, 0..table.row_count(), &mut rows)?;
                     self.add(format!("rows of {name}"), rows);
                 }
             }
             // The one column of an array has no name.
             Err(error) if error.kind() == ErrorKind::InvalidArgument => {
                 let array = blsk::Array::open(path)?;
-                let attributes: Vec<_> = array.attrs().collect();
+                let attributes: Vec<_> = array.attributes().collect();
                 self.add("attributes", format!("{attributes:?}"));
                 self.add("codec", format!("{:?}", array.options()?.compress.codec));
                 self.add("type", format!("{} {:?}", array.dtype(), array.shape()));
-                let mut rows = buffer(array.len(), array.row_size());
-                array.read_rows(0..array.len(), &mut rows)?;
+                let mut rows = buffer(array.row_count(), array.row_size());
+                array.read_rows(0..array.row_count(), &mut rows)?;
                 self.add("rows", rows);
             }
             Err(error) => return Err(error),

@@ -377,29 +377,35 @@ fn make_tables(folder: &Path) -> Result<()> {
     const CHUNK_ROWS: u64 = 64;
     let numbers: Vec<u8> = (0..ROWS).flat_map(i64::to_le_bytes).collect();
     let prices = prices(0..150);
-    let number = ArrayOptions::of::<i64>().with_chunk_len(CHUNK_ROWS);
-    let price = ArrayOptions::of::<f64>().with_chunk_len(CHUNK_ROWS);
+    let number = ArrayOptions::of::<i64>().with_chunk_rows(CHUNK_ROWS);
+    let price = ArrayOptions::of::<f64>().with_chunk_rows(CHUNK_ROWS);
     let options =
         TableOptions::new().with_column("number", number).with_column("price", price.clone());
     let mut table = bcolz::Table::create(folder.join("rows.bcolz"), &options)?;
     table.append(&[("number", &numbers), ("price", &prices)])?;
-    table.set_attr("unit", "K")?;
+    table.set_attribute("unit", "K")?;
     table.close()?;
     let mut array = bcolz::Array::create(folder.join("values.bcolz"), &price)?;
     array.append(&prices)?;
-    array.set_attr("unit", "K")?;
+    array.set_attribute("unit", "K")?;
     array.close()?;
     // Two chunks in a file, so that appended rows fill one and begin another.
-    let options = blsk::Options::default().with_chunk_rows(64).with_superchunk_size(2);
+    let options = blsk::TreeOptions::default().with_chunk_rows(64).with_superchunk_size(2);
     let columns = [("number", DType::of::<i64>()), ("price", DType::of::<f64>())];
-    let mut table = blsk::Table::create(folder.join("rows.blsk"), &columns, &[], &options)?;
+    let mut table = blsk::Table::create(
+        folder.join("rows.blsk"),
+        &blsk::TableOptions::new().with_columns(columns.clone()).with_tree(options.clone()),
+    )?;
     table.append(&[("number", &numbers), ("price", &prices)])?;
-    table.set_attr("unit", "K")?;
+    table.set_attribute("unit", "K")?;
     table.close()?;
     let dtype = DType::of::<f64>();
-    let mut array = blsk::Array::create(folder.join("values.blsk"), &dtype, &[], &options)?;
+    let mut array = blsk::Array::create(
+        folder.join("values.blsk"),
+        &blsk::ArrayOptions::new(dtype.clone()).with_tree(options.clone()),
+    )?;
     array.append(&prices)?;
-    array.set_attr("unit", "K")?;
+    array.set_attribute("unit", "K")?;
     array.close()
 }
 

@@ -9,7 +9,7 @@ use superchunk::bcolz::{Array, ArrayOptions};
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::Kind;
 use superchunk::{
-    Codec, CompressOptions, DType, Fill, Filter, FrameOptions, Json, NdArray, NdOptions,
+    Codec, CompressOptions, DType, Fill, Filter, FrameOptions, Json, NdArray, NdOptions, NdStorage,
     SuperChunk, blsk, chunk,
 };
 
@@ -67,7 +67,7 @@ fn frames(folder: &Path) -> Vec<PathBuf> {
         let path = folder.join(name);
         let options = FrameOptions::new(CompressOptions::new(8)).with_chunk_size(chunk_size);
         let mut frame = SuperChunk::create(&path, &options).unwrap();
-        frame.fill(Fill::Zeros, TEBIBYTE / 8).unwrap();
+        frame.append_fill(Fill::Zeros, TEBIBYTE / 8).unwrap();
         frame.close().unwrap();
         made.push(path);
     }
@@ -91,7 +91,7 @@ fn values(path: &Path) -> PathBuf {
     let count = u32::try_from(LIMIT - 5).unwrap();
     let list = [&[0xdd][..], &count.to_be_bytes(), &vec![0xc0; LIMIT - 5]].concat();
     for number in 0..4 {
-        frame.set_value_bytes(&format!("list {number}"), &list).unwrap();
+        frame.set_attribute_bytes(&format!("list {number}"), &list).unwrap();
     }
     frame.close().unwrap();
     path.to_owned()
@@ -115,7 +115,7 @@ fn stored_hole(path: &Path) -> PathBuf {
 fn list(path: &Path, chunks: u64) -> PathBuf {
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(16);
     let mut frame = SuperChunk::create(path, &options).unwrap();
-    frame.fill(Fill::Zeros, 16 * chunks).unwrap();
+    frame.append_fill(Fill::Zeros, 16 * chunks).unwrap();
     frame.close().unwrap();
     path.to_owned()
 }
@@ -128,13 +128,19 @@ fn arrays(folder: &Path) -> Vec<PathBuf> {
     for (name, shape) in [("rows.b2nd", [4, 1 << 36]), ("column.b2nd", [1 << 38, 1])] {
         let path = folder.join(name);
         let chunks = [1, 1 << 20].map(|side: usize| side.min(usize::try_from(shape[1]).unwrap()));
-        let options = NdOptions::new(frame()).with_chunks(&chunks);
+        let options = NdStorage::new(frame()).with_chunks(&chunks);
         let options = if shape[1] == 1 {
-            NdOptions::new(frame()).with_chunks(&[1 << 20, 1])
+            NdStorage::new(frame()).with_chunks(&[1 << 20, 1])
         } else {
             options
         };
-        NdArray::create(&path, &shape, &dtype, &options).unwrap().close().unwrap();
+        NdArray::create(
+            &path,
+            &NdOptions::new(&shape, dtype.clone()).with_storage(options.clone()),
+        )
+        .unwrap()
+        .close()
+        .unwrap();
         made.push(path);
     }
     // The chunks of the last are just within the limit for four threads, one of them at a time.
@@ -143,9 +149,13 @@ fn arrays(folder: &Path) -> Vec<PathBuf> {
     {
         let path = folder.join(name);
         let items = [(chunks * len / 4) as u64];
-        let options = NdOptions::new(FrameOptions::new(one_block(len).with_block_size(1 << 16)));
+        let options = NdStorage::new(FrameOptions::new(one_block(len).with_block_size(1 << 16)));
         let options = options.with_chunks(&[len / 4]).with_blocks(&[len / 4]);
-        let mut array = NdArray::create(&path, &items, &dtype, &options).unwrap();
+        let mut array = NdArray::create(
+            &path,
+            &NdOptions::new(&items, dtype.clone()).with_storage(options.clone()),
+        )
+        .unwrap();
         array.write_box(&[0], &items, &pattern(chunks * len)).unwrap();
         array.close().unwrap();
         made.push(path);
@@ -169,7 +179,7 @@ fn others(folder: &Path) -> Vec<PathBuf> {
     }
     let (long, attrs) = (at("long.bcolz"), at("attrs.bcolz"));
     for (path, rows) in [(&long, 60 << 20), (&attrs, 16)] {
-        let options = ArrayOptions::of::<u8>().with_chunk_len(rows);
+        let options = ArrayOptions::of::<u8>().with_chunk_rows(rows);
         let mut array = Array::create(path, &options).unwrap();
         array.append(&pattern(usize::try_from(rows).unwrap())).unwrap();
         array.close().unwrap();
@@ -186,8 +196,10 @@ fn others(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn blsk_array(path: &Path) {
-    let options = blsk::Options::default();
-    let mut array = blsk::Array::create(path, &DType::of::<u8>(), &[], &options).unwrap();
+    let options = blsk::TreeOptions::default();
+    let mut array =
+        blsk::Array::create(path, &blsk::ArrayOptions::of::<u8>().with_tree(options.clone()))
+            .unwrap();
     array.append(&[1, 2, 3]).unwrap();
     array.close().unwrap();
 }

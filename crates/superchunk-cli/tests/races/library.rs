@@ -9,7 +9,7 @@ use superchunk::bcolz::ArrayOptions;
 use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::frame::{Durability, Kind};
 use superchunk::{
-    CompressOptions, DType, FrameOptions, Json, OpenOptions, Result, SuperChunk, Value, bcolz, blsk,
+    CompressOptions, FrameOptions, Json, OpenOptions, Result, SuperChunk, Value, bcolz, blsk,
 };
 use superchunk_testkit::scratch::Scratch;
 
@@ -47,7 +47,7 @@ fn frames_can_be_edited(kind: Kind) {
     SuperChunk::create(&path, &created).unwrap().close().unwrap();
     edits_are_never_refused(|number| {
         let mut frame = SuperChunk::edit_with(&path, &options())?;
-        frame.set_value("number", &Value::from(number))?;
+        frame.set_attribute("number", Value::from(number))?;
         frame.close()
     });
 }
@@ -83,7 +83,7 @@ fn a_process_that_starts_others_can_edit_a_bcolz_array() {
     bcolz::Array::create(&path, &ArrayOptions::of::<i64>()).unwrap().close().unwrap();
     edits_are_never_refused(|number| {
         let mut array = bcolz::Array::edit_with(&path, &options())?;
-        array.set_attr("number", number)?;
+        array.set_attribute("number", number)?;
         array.close()
     });
 }
@@ -92,11 +92,11 @@ fn a_process_that_starts_others_can_edit_a_bcolz_array() {
 fn a_process_that_starts_others_can_edit_a_blsk_tree() {
     let scratch = Scratch::new();
     let path = scratch.path("array.blsk");
-    let array = blsk::Array::create(&path, &DType::of::<i64>(), &[], &blsk::Options::default());
+    let array = blsk::Array::create(&path, &blsk::ArrayOptions::of::<i64>());
     array.unwrap().close().unwrap();
     edits_are_never_refused(|number| {
         let mut array = blsk::Array::edit_with(&path, &options())?;
-        array.set_attr("number", number)?;
+        array.set_attribute("number", number)?;
         array.close()
     });
 }

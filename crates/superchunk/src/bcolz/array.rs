@@ -1,25 +1,17 @@
 //! One array: opening, making, what it is, its attributes.
 
-use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-#[cfg(any(unix, windows))]
-use super::load::folder;
 use super::load::{Access, Parts, Setup};
 use super::notes::Notes;
 use super::options::ArrayOptions;
 #[cfg(any(unix, windows))]
 use crate::carray::remove_beyond;
-use crate::carray::{Attrs, Control, Dialect, Home, ItemType, Storage, default_bytes};
-use crate::detect::{self, Format, explained};
+use crate::carray::{Attrs, Control, Home, ItemType, Origin, Storage, default_bytes};
 use crate::dtype::{DKind, DType};
 use crate::error::{Error, Result};
 use crate::schunk::{OpenOptions, SuperChunk, Verification};
 use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::{Folder, again_if_changed};
 use crate::wire::json::Json;
 
 /// Rows of one type in a folder: a carray of bcolz.
@@ -32,11 +24,11 @@ use crate::wire::json::Json;
 ///
 /// let mut heights = Array::create(&path, &ArrayOptions::of::<f64>())?;
 /// heights.append_items(&[1.5, 2.5, 3.5])?;
-/// heights.set_attr("unit", "m")?;
+/// heights.set_attribute("unit", "m")?;
 /// heights.close()?;
 ///
 /// let heights = Array::open(&path)?;
-/// assert_eq!((heights.len(), heights.read::<f64>(1..3)?), (3, vec![2.5, 3.5]));
+/// assert_eq!((heights.row_count(), heights.read::<f64>(1..3)?), (3, vec![2.5, 3.5]));
 /// # std::fs::remove_dir_all(&folder).unwrap();
 /// # Ok::<(), superchunk::Error>(())
 /// ```
@@ -63,83 +55,7 @@ pub(super) enum Body {
 }
 
 impl Array {
-    /// Opens a folder for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads and codecs of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        again_if_changed(options.wait, || {
-            let dir = folder(path, options, false, Format::BcolzArray)?;
-            Self::opened(dir, told(path), options, Access::Read)
-        })
-    }
-
-    /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads, codecs and durability of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = folder(path, options, true, Format::BcolzArray)?;
-        Self::opened(dir, told(path), options, Access::Write)
-    }
-
-    /// Opens a folder for overwriting these rows, which must be whole chunks, as [`Array::shards`] gives
-    /// them. Several processes can do so at once, each with rows of its own; whoever would change the
-    /// length is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit_rows(
-        path: impl AsRef<Path>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
-        Self::opened(Arc::new(dir), told(path), options, Access::Rows(rows))
-    }
-
-    /// A new array without rows at `path`, where nothing may be yet.
-    #[cfg(any(unix, windows))]
-    pub fn create(path: impl AsRef<Path>, options: &ArrayOptions) -> Result<Self> {
-        options.storage()?;
-        let path = path.as_ref();
-        Self::created(Arc::new(Folder::create(path)?), told(path), options)
-    }
-
-    /// Opens any folder for reading.
-    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, Access::Read)
-    }
-
-    /// Opens any folder for reading and writing.
-    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, Access::Write)
-    }
-
-    /// Opens any folder for overwriting these rows.
-    pub fn edit_rows_in_dir(
-        dir: Arc<dyn Dir>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::opened(dir, ARRAY.to_owned(), options, Access::Rows(rows))
-    }
-
-    /// A new array without rows in any folder, which must be empty.
-    pub fn create_in_dir(dir: Arc<dyn Dir>, options: &ArrayOptions) -> Result<Self> {
-        Self::created(dir, ARRAY.to_owned(), options)
-    }
-
-    fn opened(
+    pub(super) fn opened_in(
         dir: Arc<dyn Dir>,
         name: String,
         options: &OpenOptions,
@@ -148,13 +64,19 @@ impl Array {
         access.lock(dir.as_ref())?;
         let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
-        let parts = Parts::read(home, dir.as_ref(), &setup.limits).map_err(|error| {
-            explained(error, &[Format::BcolzArray], || detect::dir(dir.as_ref()))
-        })?;
-        Self::from_parts(parts, &setup, access)
+        Self::from_parts(Parts::read(home, dir.as_ref(), &setup.limits)?, &setup, access)
     }
 
-    fn created(dir: Arc<dyn Dir>, name: String, options: &ArrayOptions) -> Result<Self> {
+    /// Refuses options before anything is made.
+    pub(super) fn check_options(options: &ArrayOptions) -> Result<()> {
+        options.storage().map(drop)
+    }
+
+    pub(super) fn created_in(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &ArrayOptions,
+    ) -> Result<Self> {
         dir.lock()?;
         let setup = Setup::creating(options.durability, &options.compress);
         let home = Home::new(dir.clone(), name, setup.durable);
@@ -193,7 +115,7 @@ impl Array {
 
     /// The number of rows.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn row_count(&self) -> u64 {
         match &self.body {
             Body::Rows(rows) => rows.item_count(),
             Body::Objects(rows, _) => *rows,
@@ -210,17 +132,11 @@ impl Array {
         }
     }
 
-    /// Whether there are no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The number of rows, then the shape of a row.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
         let sides = self.row_shape.iter().map(|side| *side as u64);
-        std::iter::once(self.len()).chain(sides).collect()
+        std::iter::once(self.row_count()).chain(sides).collect()
     }
 
     /// The shape of a row; empty when a row is one item.
@@ -237,20 +153,20 @@ impl Array {
 
     /// The rows of a chunk.
     #[must_use]
-    pub fn chunk_len(&self) -> u64 {
+    pub fn chunk_rows(&self) -> u64 {
         if self.is_object() { 1 } else { self.storage.chunk_len }
     }
 
     /// How many rows its maker expected; any number.
     #[must_use]
-    pub fn expected_len(&self) -> i64 {
+    pub fn expected_rows(&self) -> i64 {
         self.storage.expected_len
     }
 
     /// Which programs write such files.
     #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        self.storage.dialect
+    pub fn origin(&self) -> Origin {
+        self.storage.origin
     }
 
     /// How many decimal digits behind the point floats keep when they are stored; 0 when they stay as they
@@ -269,29 +185,16 @@ impl Array {
     /// The chunks: how they are compressed, how long they are, and reading them one by one. `None` for
     /// Python objects.
     #[must_use]
-    pub fn chunks(&self) -> Option<&SuperChunk> {
+    pub fn superchunk(&self) -> Option<&SuperChunk> {
         match &self.body {
             Body::Rows(rows) => Some(rows),
             Body::Objects(..) => None,
         }
     }
 
-    /// The attributes, a JSON object.
-    #[must_use]
-    pub fn attrs(&self) -> &Json {
-        self.attrs.json()
-    }
-
-    /// Gives an attribute a value.
-    pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
-        self.access.check_whole(self.home.name())?;
-        self.attrs.set(name, value.into())
-    }
-
-    /// Removes an attribute and gives its value, if it was there.
-    pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
-        self.access.check_whole(self.home.name())?;
-        Ok(self.attrs.remove(name))
+    /// Refuses changes of the length and the attributes where only some rows may be changed.
+    pub(super) fn check_whole(&self) -> Result<()> {
+        self.access.check_whole(self.home.name())
     }
 
     /// Makes all changes durable. New rows become visible in one step; an interrupted commit leaves the
@@ -313,6 +216,11 @@ impl Array {
             Body::Rows(rows) => rows.commit(),
             Body::Objects(..) => Ok(()),
         }
+    }
+
+    /// Whether anything waits for a commit.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.attrs.has_changed() || self.superchunk().is_some_and(SuperChunk::is_dirty)
     }
 
     /// Makes prepared attributes visible.
@@ -379,14 +287,6 @@ impl std::fmt::Debug for Array {
             .field("shape", &self.shape())
             .finish_non_exhaustive()
     }
-}
-
-/// What an array without a path is called in errors.
-const ARRAY: &str = "carray";
-
-#[cfg(any(unix, windows))]
-pub(super) fn told(path: &Path) -> String {
-    path.display().to_string()
 }
 
 /// What can be done with rows of fixed size only.

@@ -7,19 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::array::Array;
-#[cfg(any(unix, windows))]
-use super::array::told;
-use super::load::{Access, Parts, Setup};
+use super::load::{Access, CARRAY, CTABLE, Parts, Setup};
 use super::options::{ArrayOptions, chunk_options};
-use super::table::{Column, Table};
+use super::table::{Table, TableColumn};
 use crate::carray::{Attrs, Home, Rootdirs, Storage, default_bytes, write_objects};
 use crate::chunk;
 use crate::error::{Error, Result};
 use crate::exec::Work;
 use crate::options::CompressOptions;
+use crate::place::Place;
 use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
 
 /// The bytes that are read and written in one step.
 const PIECE: usize = 1 << 20;
@@ -40,8 +37,8 @@ impl Array {
         ArrayOptions {
             row_shape: self.row_shape.clone(),
             compress,
-            chunk_len: Some(storage.chunk_len),
-            expected_len: u64::try_from(storage.expected_len).unwrap_or(0),
+            chunk_rows: Some(storage.chunk_len),
+            expected_rows: u64::try_from(storage.expected_len).unwrap_or(0),
             default: default.filter(|value| default_bytes(&self.dtype, value).is_some()),
             quantize: storage.quantize,
             ..ArrayOptions::new(self.dtype.clone())
@@ -53,14 +50,13 @@ impl Array {
     #[cfg(any(unix, windows))]
     pub fn copy_to(&self, path: impl AsRef<Path>, options: &ArrayOptions) -> Result<()> {
         self.check_copy(options)?;
-        let path = path.as_ref();
-        Folder::filled(path, |dir| self.copy_into(new_home(dir, told(path))?, options))
+        new_home(&Place::Path(path.as_ref()), CARRAY, |home| self.copy_into(home, options))
     }
 
     /// The same in any folder, which must be empty.
     pub fn copy_to_dir(&self, dir: Arc<dyn Dir>, options: &ArrayOptions) -> Result<()> {
         self.check_copy(options)?;
-        self.copy_into(new_home(dir, "carray".to_owned())?, options)
+        new_home(&Place::Folder(dir), CARRAY, |home| self.copy_into(home, options))
     }
 
     /// Refuses options of which no copy can be made.
@@ -83,18 +79,18 @@ impl Array {
         if self.has_bounds() {
             copy.keep_bounds();
         }
-        for (name, value) in self.attrs().as_object().unwrap_or_default() {
-            copy.set_attr(name, value.clone())?;
+        for (name, value) in self.attributes().as_object().unwrap_or_default() {
+            copy.set_attribute(name, value.clone())?;
         }
         let batch = (PIECE / self.row_size.max(1)).max(1) as u64;
         let mut first = 0;
-        while first < self.len() {
-            let stop = self.len().min(first.saturating_add(batch));
+        while first < self.row_count() {
+            let stop = self.row_count().min(first.saturating_add(batch));
             let len = self.row_size.saturating_mul(usize::try_from(stop - first).unwrap_or(0));
             options.compress.executor.begin(
                 Work::Copy,
                 len,
-                Some(self.len().saturating_mul(self.row_size as u64)),
+                Some(self.row_count().saturating_mul(self.row_size as u64)),
             )?;
             let bytes = self.rows(first..stop)?;
             // Not as new rows, which would be rounded where `quantize` demands it.
@@ -113,7 +109,7 @@ impl Array {
         let storage = Storage { clevel, filter, cname, ..self.storage.clone() };
         let compress =
             CompressOptions { item_size: 1, ..chunk_options(&options.compress, &self.dtype) };
-        let objects = (0..self.len()).map(|row| {
+        let objects = (0..self.row_count()).map(|row| {
             let pickle = self.object_bytes(row)?;
             compress.executor.begin(Work::Copy, pickle.len(), None)?;
             Ok((chunk::compress(&pickle, &compress)?, pickle.len()))
@@ -132,8 +128,8 @@ impl Table {
         options: impl Fn(&str) -> Option<ArrayOptions>,
     ) -> Result<()> {
         let options = self.checked(options)?;
-        let path = path.as_ref();
-        Folder::filled(path, |dir| self.copy_into(&new_home(dir, told(path))?, "", &options))
+        let place = Place::Path(path.as_ref());
+        new_home(&place, CTABLE, |home| self.copy_into(&home, "", &options))
     }
 
     /// The same in any folder, which must be empty.
@@ -143,7 +139,7 @@ impl Table {
         options: impl Fn(&str) -> Option<ArrayOptions>,
     ) -> Result<()> {
         let options = self.checked(options)?;
-        self.copy_into(&new_home(dir, "ctable".to_owned())?, "", &options)
+        new_home(&Place::Folder(dir), CTABLE, |home| self.copy_into(&home, "", &options))
     }
 
     /// The options of every column, by its path; an error before anything is made.
@@ -170,9 +166,9 @@ impl Table {
             root.create_folder(name)?;
             let (child, path) = (home.child(name), format!("{prefix}{name}"));
             match (column, options.get(&path)) {
-                (Column::Array(array), Some(options)) => array.copy_into(child, options)?,
-                (Column::Array(array), None) => array.copy_into(child, &array.options())?,
-                (Column::Table(table), _) => {
+                (TableColumn::Array(array), Some(options)) => array.copy_into(child, options)?,
+                (TableColumn::Array(array), None) => array.copy_into(child, &array.options())?,
+                (TableColumn::Table(table), _) => {
                     table.copy_into(&child, &format!("{path}/"), options)?;
                 }
             }
@@ -183,10 +179,16 @@ impl Table {
     }
 }
 
-/// A new folder, which is kept from other writers.
-fn new_home(dir: Arc<dyn Dir>, name: String) -> Result<Home> {
-    dir.lock()?;
-    Ok(Home::new(dir, name, true))
+/// Fills a new folder, which is kept from other writers.
+fn new_home(
+    place: &Place<'_>,
+    nameless: &str,
+    fill: impl FnOnce(Home) -> Result<()>,
+) -> Result<()> {
+    place.filled(|dir| {
+        dir.lock()?;
+        fill(Home::new(dir, place.told(nameless), true))
+    })
 }
 
 #[cfg(test)]
@@ -222,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_table_keeps_its_bounds() {
-        let column = ArrayOptions::of::<f64>().with_chunk_len(4);
+        let column = ArrayOptions::of::<f64>().with_chunk_rows(4);
         let options = TableOptions::new().with_column("a", column.clone()).with_column("b", column);
         let dir = Arc::new(MemoryFolder::new());
         let mut table = Table::create_in_dir(dir.clone(), &options.with_bounds()).unwrap();

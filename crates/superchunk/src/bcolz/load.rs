@@ -1,24 +1,23 @@
 //! From the files of a folder to an array, and from options to the files of a new one.
 
 use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::Arc;
 
 use super::options::{ArrayOptions, chunk_options};
 use crate::carray::{Attrs, Carray, Control, Geometry, Home, ItemType, Sizes, Storage, row_size};
 use crate::container::Params;
-#[cfg(any(unix, windows))]
-use crate::detect::{self, Format, explained};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::Durability;
 use crate::limits::Limits;
 use crate::options::CompressOptions;
+use crate::place;
 use crate::schunk::{OpenOptions, SuperChunk};
 use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
 
+/// What an array without a path is called in errors.
+pub(super) const CARRAY: &str = "carray";
+/// What a table without a path is called in errors.
+pub(super) const CTABLE: &str = "ctable";
 /// The most bytes of `sizes`, `storage` and the intent of a table.
 const MAX_SMALL: usize = 1 << 20;
 /// The most bytes of `__rootdirs__`.
@@ -108,24 +107,6 @@ impl Parts {
     }
 }
 
-/// Opens the folder at `path`, for one writer if `claim` says so.
-#[cfg(any(unix, windows))]
-pub(super) fn folder(
-    path: &Path,
-    options: &OpenOptions,
-    claim: bool,
-    format: Format,
-) -> Result<Arc<dyn Dir>> {
-    let folder = match claim {
-        true => Folder::claim(path, options.wait.unwrap_or_default()),
-        false => Folder::open(path),
-    };
-    match folder {
-        Ok(folder) => Ok(Arc::new(folder)),
-        Err(error) => Err(explained(error, &[format], || detect::path(path))),
-    }
-}
-
 /// What an array or a table is opened for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Access {
@@ -138,6 +119,15 @@ pub(super) enum Access {
 }
 
 impl Access {
+    /// What is claimed of the folder.
+    pub(super) fn claim(&self) -> place::Access {
+        match self {
+            Self::Read => place::Access::Read,
+            Self::Write => place::Access::Edit,
+            Self::Rows(_) => place::Access::Share,
+        }
+    }
+
     /// Keeps those out who would disturb.
     pub(super) fn lock(&self, dir: &dyn Dir) -> Result<()> {
         match self {

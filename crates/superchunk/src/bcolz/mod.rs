@@ -19,7 +19,7 @@
 //!     ("day", bytes_of(&[20_000u32, 20_001, 20_002])),
 //!     ("close", bytes_of(&[101.5f64, 99.25, 103.0])),
 //! ])?;
-//! quotes.set_attr("currency", "USD")?;
+//! quotes.set_attribute("currency", "USD")?;
 //! quotes.commit()?; // both columns together, or neither
 //! # drop(quotes);
 //!
@@ -41,6 +41,7 @@
 
 mod array;
 mod copy;
+mod handle;
 mod load;
 mod notes;
 mod options;
@@ -51,8 +52,8 @@ mod shards;
 mod source;
 mod table;
 
-pub use crate::carray::Dialect;
+pub use crate::carray::Origin;
 pub use array::Array;
 pub use options::{ArrayOptions, ColumnOptions, TableOptions};
 pub use source::TableSource;
-pub use table::{Column, Table};
+pub use table::{Table, TableColumn};

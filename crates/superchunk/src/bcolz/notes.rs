@@ -88,13 +88,13 @@ impl Array {
             return Ok(());
         }
         let old = self.read_bounds().ok().flatten().unwrap_or_default();
-        let mut new = BoundsFile::new(self.chunk_len());
-        if old.chunk_rows() == self.chunk_len() {
+        let mut new = BoundsFile::new(self.chunk_rows());
+        if old.chunk_rows() == self.chunk_rows() {
             new = old.clone();
         }
-        let count = self.len().div_ceil(self.chunk_len());
+        let count = self.row_count().div_ceil(self.chunk_rows());
         for (number, chunk) in (0..count).enumerate() {
-            let rows = (self.len() - chunk * self.chunk_len()).min(self.chunk_len());
+            let rows = (self.row_count() - chunk * self.chunk_rows()).min(self.chunk_rows());
             if let Some(note) = self.note(chunk, rows) {
                 new.set(number, note.token, rows, note.bounds);
             }
@@ -152,7 +152,7 @@ mod tests {
     fn check(table: &Table) {
         let source = table.source();
         for column in 0..2 {
-            for chunk in 0..table.len().div_ceil(CHUNK) {
+            for chunk in 0..table.row_count().div_ceil(CHUNK) {
                 let found = source.bounds(column, chunk);
                 assert!(found.is_some(), "column {column}, chunk {chunk}");
                 assert_eq!(found, chunk_bounds(&source, column, chunk).unwrap());
@@ -162,14 +162,14 @@ mod tests {
 
     #[test]
     fn whatever_a_writer_does_the_bounds_are_right_when_it_is_closed() {
-        let array = || ArrayOptions::of::<f64>().with_chunk_len(CHUNK);
+        let array = || ArrayOptions::of::<f64>().with_chunk_rows(CHUNK);
         let options = TableOptions::new().with_column("a", array()).with_column("b", array());
         let dir = Arc::new(MemoryFolder::new());
         let mut table = Table::create_in_dir(dir.clone(), &options.with_bounds()).unwrap();
         let mut random = numbers(5);
         for round in 0..40 {
             for _ in 0..random(6) {
-                let (len, count) = (table.len(), random(120));
+                let (len, count) = (table.row_count(), random(120));
                 match random(5) {
                     0 if len > 0 => {
                         let count = count.min(len);
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn rows_that_are_appended_need_no_other_call() {
         let options = TableOptions::new()
-            .with_column("a", ArrayOptions::of::<f64>().with_chunk_len(CHUNK))
-            .with_column("b", ArrayOptions::of::<f64>().with_chunk_len(CHUNK));
+            .with_column("a", ArrayOptions::of::<f64>().with_chunk_rows(CHUNK))
+            .with_column("b", ArrayOptions::of::<f64>().with_chunk_rows(CHUNK));
         let dir = Arc::new(MemoryFolder::new());
         let mut table = Table::create_in_dir(dir.clone(), &options.with_bounds()).unwrap();
         let mut random = numbers(9);

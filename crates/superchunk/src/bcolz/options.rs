@@ -17,7 +17,7 @@ use crate::wire::json::Json;
 ///
 /// let faces = ArrayOptions::of::<f32>()
 ///     .with_row_shape([3, 112, 112])
-///     .with_expected_len(12_000)
+///     .with_expected_rows(12_000)
 ///     .with_compress(CompressOptions::new(4).with_codec(Codec::Zstd));
 /// ```
 #[non_exhaustive]
@@ -31,9 +31,9 @@ pub struct ArrayOptions {
     /// type, and chunks are of Blosc1, whatever is said here.
     pub compress: CompressOptions,
     /// The rows of a chunk. When `None`, bcolz's rule chooses by the expected length.
-    pub chunk_len: Option<u64>,
+    pub chunk_rows: Option<u64>,
     /// How many rows are to come; a guess is good enough.
-    pub expected_len: u64,
+    pub expected_rows: u64,
     /// The value of rows that a resize adds; zero, false or empty when `None`.
     pub default: Option<Json>,
     /// How many decimal digits behind the point floats keep; 0 when they stay as they are, see
@@ -51,8 +51,8 @@ impl ArrayOptions {
             compress: CompressOptions::new(dtype.item_size().max(1)),
             dtype,
             row_shape: Vec::new(),
-            chunk_len: None,
-            expected_len: 0,
+            chunk_rows: None,
+            expected_rows: 0,
             default: None,
             quantize: 0,
             durability: Durability::Full,
@@ -81,15 +81,15 @@ impl ArrayOptions {
 
     /// The same options with this many rows in a chunk.
     #[must_use]
-    pub fn with_chunk_len(mut self, rows: u64) -> Self {
-        self.chunk_len = Some(rows);
+    pub fn with_chunk_rows(mut self, rows: u64) -> Self {
+        self.chunk_rows = Some(rows);
         self
     }
 
     /// The same options for about this many rows in all.
     #[must_use]
-    pub fn with_expected_len(mut self, rows: u64) -> Self {
-        self.expected_len = rows;
+    pub fn with_expected_rows(mut self, rows: u64) -> Self {
+        self.expected_rows = rows;
         self
     }
 
@@ -112,7 +112,8 @@ impl ArrayOptions {
         self.check_type()?;
         let caller = |error: Error| error.of_kind(ErrorKind::InvalidArgument);
         let row_size = row_size(self.dtype.item_size(), &self.row_shape).map_err(caller)?;
-        let chunk_len = self.chunk_len.unwrap_or(automatic_chunk_len(self.expected_len, row_size));
+        let chunk_len =
+            self.chunk_rows.unwrap_or(automatic_chunk_len(self.expected_rows, row_size));
         if chunk_len == 0 {
             return Err(Error::invalid("a chunk has at least one row"));
         }
@@ -120,7 +121,7 @@ impl ArrayOptions {
         if default_bytes(&self.dtype, &default).is_none() {
             return Err(Error::invalid(format!("`{}` has no such default value", self.dtype)));
         }
-        let expected = i64::try_from(self.expected_len).unwrap_or(i64::MAX);
+        let expected = i64::try_from(self.expected_rows).unwrap_or(i64::MAX);
         let storage =
             Storage::new(self.dtype.clone(), &self.compress, chunk_len, expected, default)?;
         Ok(Storage { quantize: self.quantize, ..storage })

@@ -1,13 +1,9 @@
 //! Repairing lengths after a writer was stopped, on request only: rows may appear that nobody meant to
 //! be there, or go.
 
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::Arc;
 
 use super::array::Array;
-#[cfg(any(unix, windows))]
-use super::array::told;
 use super::load::{Access, Parts, Setup};
 use super::table::{Listed, Table};
 use crate::carray::{HEADER_LEN, Home, ItemType, check_header, chunk_name};
@@ -15,26 +11,13 @@ use crate::chunk::Header;
 use crate::error::{Error, Result};
 use crate::schunk::OpenOptions;
 use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
 
 impl Array {
-    /// Sets the length to what the chunk files hold, and opens the array for writing. For arrays whose
-    /// writer was stopped before it wrote the length: bcolz writes chunks at once, and the length only
-    /// when it is flushed.
-    #[cfg(any(unix, windows))]
-    pub fn recover(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
-        Self::recovered(Arc::new(dir), told(path), options)
-    }
-
-    /// The same in any folder.
-    pub fn recover_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::recovered(dir, "carray".to_owned(), options)
-    }
-
-    fn recovered(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
+    pub(super) fn recovered(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         dir.lock()?;
         let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
@@ -49,21 +32,11 @@ impl Array {
 }
 
 impl Table {
-    /// Cuts all columns to the length of the shortest, and opens the table for writing. For tables whose
-    /// writer was stopped between two columns.
-    #[cfg(any(unix, windows))]
-    pub fn recover(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = Folder::claim(path, options.wait.unwrap_or_default())?;
-        Self::recovered(Arc::new(dir), told(path), options)
-    }
-
-    /// The same in any folder.
-    pub fn recover_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::recovered(dir, "ctable".to_owned(), options)
-    }
-
-    fn recovered(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
+    pub(super) fn recovered(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &OpenOptions,
+    ) -> Result<Self> {
         dir.lock()?;
         let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
@@ -116,5 +89,5 @@ fn rows_of_file(parts: &Parts, number: u64) -> Option<u64> {
     check_header(start).ok()?;
     let header = Header::parse(start.get(HEADER_LEN..)?).ok()?;
     let whole = file.len().ok()? >= (HEADER_LEN + header.compressed_len()) as u64;
-    whole.then_some(header.len() as u64)
+    whole.then_some(header.byte_len() as u64)
 }

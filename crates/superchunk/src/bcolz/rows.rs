@@ -39,7 +39,7 @@ impl Array {
 
     /// All rows.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
-        self.rows(0..self.len())
+        self.rows(0..self.row_count())
     }
 
     /// Decodes single rows, in the order of `rows` and as often as they occur there, one after the
@@ -50,7 +50,7 @@ impl Array {
 
     /// Appends whole rows.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.check_whole(bytes)?;
+        self.check_rows_of(bytes)?;
         self.access.check_whole(self.home.name())?;
         let bytes = self.rounded(bytes);
         self.body_mut()?.append(&bytes)
@@ -73,7 +73,7 @@ impl Array {
 
     /// Overwrites rows from `start` on; they must exist.
     pub fn write_rows(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
-        self.check_whole(bytes)?;
+        self.check_rows_of(bytes)?;
         if let Access::Rows(rows) = &self.access {
             let count = (bytes.len() / self.row_size) as u64;
             if start < rows.start || start.saturating_add(count) > rows.end {
@@ -81,7 +81,7 @@ impl Array {
             }
         }
         let bytes = self.rounded(bytes);
-        self.body_mut()?.write_items(start, &bytes)
+        self.body_mut()?.write_item_bytes(start, &bytes)
     }
 
     /// Overwrites rows with items. `T` must be the array's type, as for [`read`](Array::read).
@@ -93,24 +93,16 @@ impl Array {
         }
     }
 
-    /// Removes this many rows from the end.
-    pub fn trim(&mut self, count: u64) -> Result<()> {
-        let rows = self.len().checked_sub(count).ok_or_else(|| {
-            Error::invalid(format!("{count} rows cannot be cut off {}", self.len()))
-        })?;
-        self.resize(rows)
-    }
-
     /// Makes it `rows` rows long: cuts, or appends rows of the default value.
     pub fn resize(&mut self, rows: u64) -> Result<()> {
         self.access.check_whole(self.home.name())?;
-        let len = self.len();
+        let len = self.row_count();
         if rows <= len {
             return self.body_mut()?.resize(rows);
         }
         let item = self.default_item()?;
         let item = self.rounded(&item);
-        let (row_size, chunk_len) = (self.row_size, self.chunk_len());
+        let (row_size, chunk_len) = (self.row_size, self.chunk_rows());
         rows.checked_mul(row_size as u64)
             .ok_or_else(|| Error::limit("more rows than anything can hold"))?;
         let body = self.body_mut()?;
@@ -167,9 +159,12 @@ impl Array {
 
     /// The bytes of rows, if they exist and fit into the limits.
     fn bytes_of(&self, rows: &Range<u64>) -> Result<usize> {
-        let count = rows.end.checked_sub(rows.start).filter(|_| rows.end <= self.len());
+        let count = rows.end.checked_sub(rows.start).filter(|_| rows.end <= self.row_count());
         let count = count.ok_or_else(|| {
-            Error::invalid(format!("rows {rows:?} are not inside of the {} there are", self.len()))
+            Error::invalid(format!(
+                "rows {rows:?} are not inside of the {} there are",
+                self.row_count()
+            ))
         })?;
         let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(self.row_size));
         let len = len.ok_or_else(|| Error::limit("more bytes than the memory can hold"))?;
@@ -177,7 +172,7 @@ impl Array {
         Ok(len)
     }
 
-    fn check_whole(&self, bytes: &[u8]) -> Result<()> {
+    fn check_rows_of(&self, bytes: &[u8]) -> Result<()> {
         self.body()?;
         if bytes.len().is_multiple_of(self.row_size) {
             return Ok(());

@@ -9,7 +9,7 @@ impl Array {
     /// Cuts the rows into at most `count` ranges of about the same length that share no chunk.
     #[must_use]
     pub fn shards(&self, count: usize) -> Vec<Range<u64>> {
-        cut(self.len(), self.chunk_len(), count)
+        cut(self.row_count(), self.chunk_rows(), count)
     }
 }
 
@@ -23,10 +23,10 @@ impl Table {
     /// range is the whole of it.
     #[must_use]
     pub fn shards(&self, count: usize) -> Vec<Range<u64>> {
-        let lens = self.arrays().into_iter().map(|(_, array)| array.chunk_len());
+        let lens = self.arrays().into_iter().map(|(_, array)| array.chunk_rows());
         let common = lens
             .fold(1u64, |common, len| (common / common_divisor(common, len)).saturating_mul(len));
-        cut(self.len(), common, count)
+        cut(self.row_count(), common, count)
     }
 }
 

@@ -54,7 +54,7 @@ pub struct TableSource<T = Table> {
 impl<T: Borrow<Table>> fmt::Debug for TableSource<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableSource")
-            .field("rows", &self.table.borrow().len())
+            .field("rows", &self.table.borrow().row_count())
             .field("columns", &self.columns)
             .finish_non_exhaustive()
     }
@@ -95,7 +95,7 @@ impl<T: Borrow<Table>> TableSource<T> {
             .map(|(path, array)| {
                 table::Column::new(path, array.dtype().clone())
                     .with_row_shape(array.row_shape())
-                    .with_chunk_rows(array.chunk_len())
+                    .with_chunk_rows(array.chunk_rows())
             })
             .collect();
         let files = columns.iter().map(|_| OnceLock::new()).collect();
@@ -108,8 +108,8 @@ impl<T: Borrow<Table>> TableSource<T> {
 
     /// The rows of a chunk.
     fn rows_of(&self, array: &Array, chunk: u64) -> u64 {
-        let start = chunk.saturating_mul(array.chunk_len());
-        array.len().saturating_sub(start).min(array.chunk_len())
+        let start = chunk.saturating_mul(array.chunk_rows());
+        array.row_count().saturating_sub(start).min(array.chunk_rows())
     }
 
     /// The token of a chunk, by its bytes as they are now.
@@ -131,7 +131,7 @@ impl<T: Borrow<Table>> TableSource<T> {
         let file = self.file(column)?;
         let number = usize::try_from(chunk).ok().filter(|number| *number < file.len())?;
         // Without an entry there is no need to hash.
-        let token = self.token(array.chunks()?, chunk).ok()?;
+        let token = self.token(array.superchunk()?, chunk).ok()?;
         file.get(number, token, self.rows_of(array, chunk))
     }
 }
@@ -140,10 +140,12 @@ impl TableSource<&Table> {
     /// Brings the file of bounds of a column up to date.
     fn refresh(&self, column: usize) -> Result<()> {
         let array = self.array(column)?;
-        let Some(chunks) = array.chunks().filter(|_| array.chunk_len() > 0) else { return Ok(()) };
-        let count = array.len().div_ceil(array.chunk_len());
+        let Some(chunks) = array.superchunk().filter(|_| array.chunk_rows() > 0) else {
+            return Ok(());
+        };
+        let count = array.row_count().div_ceil(array.chunk_rows());
         let old = self.file(column).cloned().unwrap_or_default();
-        let mut new = BoundsFile::new(array.chunk_len());
+        let mut new = BoundsFile::new(array.chunk_rows());
         for (number, chunk) in (0..count).enumerate() {
             let rows = self.rows_of(array, chunk);
             if let Some(note) = array.note(chunk, rows) {
@@ -167,7 +169,7 @@ impl TableSource<&Table> {
 
 impl<T: Borrow<Table> + Send + Sync> table::Source for TableSource<T> {
     fn rows(&self) -> u64 {
-        self.table.borrow().len()
+        self.table.borrow().row_count()
     }
 
     fn columns(&self) -> &[table::Column] {
@@ -211,7 +213,7 @@ impl Array {
         let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
         store.read_exact_at(0, &mut bytes)?;
         let file = BoundsFile::parse(&bytes, &limits)?;
-        Ok(Some(file).filter(|file| file.chunk_rows() == self.chunk_len()))
+        Ok(Some(file).filter(|file| file.chunk_rows() == self.chunk_rows()))
     }
 
     pub(super) fn write_bounds(&self, file: &BoundsFile) -> Result<()> {
@@ -236,7 +238,7 @@ mod tests {
     }
 
     fn table(dir: &Arc<MemoryFolder>) -> Table {
-        let array = || ArrayOptions::of::<u32>().with_chunk_len(CHUNK);
+        let array = || ArrayOptions::of::<u32>().with_chunk_rows(CHUNK);
         let options = TableOptions::new().with_column("n", array()).with_column("m", array());
         let mut table = Table::create_in_dir(dir.clone(), &options).unwrap();
         let (n, m) = (bytes_of(0..5500), bytes_of(10_000..15_500));

@@ -6,26 +6,12 @@ mod open;
 pub(in crate::bcolz) use open::Listed;
 mod rows;
 
-use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::Arc;
 
 use super::array::Array;
-#[cfg(any(unix, windows))]
-use super::array::told;
-#[cfg(any(unix, windows))]
-use super::load::folder;
 use super::load::{Access, Setup};
-use super::options::TableOptions;
 use crate::carray::{Attrs, Home};
-#[cfg(any(unix, windows))]
-use crate::detect::Format;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schunk::OpenOptions;
-use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::{Folder, again_if_changed};
 use crate::wire::json::Json;
 
 /// Columns of one length in a folder: a ctable of bcolz.
@@ -34,7 +20,7 @@ use crate::wire::json::Json;
 /// See [the module](super) for an example.
 pub struct Table {
     home: Arc<Home>,
-    columns: Vec<(String, Column)>,
+    columns: Vec<(String, TableColumn)>,
     pub(super) attrs: Attrs,
     setup: Setup,
     access: Access,
@@ -47,7 +33,7 @@ pub struct Table {
 /// A column of a table.
 #[non_exhaustive]
 #[derive(Debug)]
-pub enum Column {
+pub enum TableColumn {
     /// Rows of one type.
     Array(Box<Array>),
     /// Columns again; bcolz has none of these.
@@ -55,93 +41,10 @@ pub enum Column {
 }
 
 impl Table {
-    /// Opens a folder for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads and codecs of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        again_if_changed(options.wait, || {
-            let dir = folder(path, options, false, Format::BcolzTable)?;
-            Self::opened(dir, told(path), options, &Access::Read)
-        })
-    }
-
-    /// Opens a folder for reading and writing. Another writer of this kind is kept out; bcolz is not.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// The same with limits, threads, codecs and durability of the caller.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = folder(path, options, true, Format::BcolzTable)?;
-        Self::edited(dir, told(path), options)
-    }
-
-    /// Opens a folder for overwriting these rows, which must be whole chunks of every column, as
-    /// [`Table::shards`] gives them. Several processes can do so at once, each with rows of its own;
-    /// whoever would change the length or the columns is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit_rows(
-        path: impl AsRef<Path>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = Folder::claim_shared(path, options.wait.unwrap_or_default())?;
-        Self::opened(Arc::new(dir), told(path), options, &Access::Rows(rows))
-    }
-
-    /// A new table without rows at `path`, where nothing may be yet.
-    #[cfg(any(unix, windows))]
-    pub fn create(path: impl AsRef<Path>, options: &TableOptions) -> Result<Self> {
-        Self::check_options(options)?;
-        let path = path.as_ref();
-        Self::created(Arc::new(Folder::create(path)?), told(path), options)
-    }
-
-    /// Opens any folder for reading.
-    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::opened(dir, TABLE.to_owned(), options, &Access::Read)
-    }
-
-    /// Opens any folder for overwriting these rows.
-    pub fn edit_rows_in_dir(
-        dir: Arc<dyn Dir>,
-        rows: Range<u64>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::opened(dir, TABLE.to_owned(), options, &Access::Rows(rows))
-    }
-
-    /// Opens any folder for reading and writing.
-    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::edited(dir, TABLE.to_owned(), options)
-    }
-
-    /// A new table without rows in any folder, which must be empty.
-    pub fn create_in_dir(dir: Arc<dyn Dir>, options: &TableOptions) -> Result<Self> {
-        Self::check_options(options)?;
-        Self::created(dir, TABLE.to_owned(), options)
-    }
-
     /// The number of rows.
     #[must_use]
-    pub fn len(&self) -> u64 {
-        self.first_array().map_or(0, Array::len)
-    }
-
-    /// Whether there are no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub fn row_count(&self) -> u64 {
+        self.first_array().map_or(0, Array::row_count)
     }
 
     /// The names of the columns, in order.
@@ -150,12 +53,12 @@ impl Table {
     }
 
     /// The columns with their names, in order.
-    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> {
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &TableColumn)> {
         self.columns.iter().map(|(name, column)| (name.as_str(), column))
     }
 
     /// A column by its name, or by its path into nested tables.
-    pub fn column(&self, path: &str) -> Result<&Column> {
+    pub fn column(&self, path: &str) -> Result<&TableColumn> {
         let (name, rest) = match path.split_once('/') {
             Some((name, rest)) => (name, Some(rest)),
             None => (path, None),
@@ -164,16 +67,16 @@ impl Table {
         let (_, column) = found.ok_or_else(|| self.no_column(path))?;
         match (rest, column) {
             (None, column) => Ok(column),
-            (Some(rest), Column::Table(table)) => table.column(rest),
-            (Some(_), Column::Array(_)) => Err(self.no_column(path)),
+            (Some(rest), TableColumn::Table(table)) => table.column(rest),
+            (Some(_), TableColumn::Array(_)) => Err(self.no_column(path)),
         }
     }
 
     /// A column that is an array, by its name or path.
     pub fn array(&self, path: &str) -> Result<&Array> {
         match self.column(path)? {
-            Column::Array(array) => Ok(array),
-            Column::Table(_) => Err(Error::invalid(format!(
+            TableColumn::Array(array) => Ok(array),
+            TableColumn::Table(_) => Err(Error::invalid(format!(
                 "the column `{path}` has columns itself: name one of them, as in `{path}/…`"
             ))
             .within(self.home.name())),
@@ -186,8 +89,8 @@ impl Table {
         let mut arrays = Vec::new();
         for (name, column) in &self.columns {
             match column {
-                Column::Array(array) => arrays.push((name.clone(), &**array)),
-                Column::Table(table) => {
+                TableColumn::Array(array) => arrays.push((name.clone(), &**array)),
+                TableColumn::Table(table) => {
                     let inner = table.arrays().into_iter();
                     arrays.extend(inner.map(|(path, array)| (format!("{name}/{path}"), array)));
                 }
@@ -196,39 +99,21 @@ impl Table {
         arrays
     }
 
-    /// The attributes, a JSON object.
-    #[must_use]
-    pub fn attrs(&self) -> &Json {
-        self.attrs.json()
-    }
-
-    /// Gives an attribute of the table a value.
-    pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
-        self.check_whole()?;
-        self.attrs.set(name, value.into())
-    }
-
-    /// Removes an attribute of the table and gives its value, if it was there.
-    pub fn remove_attr(&mut self, name: &str) -> Result<Option<Json>> {
-        self.check_whole()?;
-        Ok(self.attrs.remove(name))
-    }
-
     /// Gives an attribute of a column a value.
-    pub fn set_column_attr(
+    pub fn set_column_attribute(
         &mut self,
         path: &str,
         name: &str,
         value: impl Into<Json>,
     ) -> Result<()> {
         self.check_writable()?;
-        self.array_mut(path)?.set_attr(name, value)
+        self.array_mut(path)?.set_attribute(name, value)
     }
 
     fn first_array(&self) -> Option<&Array> {
         self.columns.iter().find_map(|(_, column)| match column {
-            Column::Array(array) => Some(&**array),
-            Column::Table(table) => table.first_array(),
+            TableColumn::Array(array) => Some(&**array),
+            TableColumn::Table(table) => table.first_array(),
         })
     }
 
@@ -243,8 +128,8 @@ impl Table {
         let mut arrays = Vec::new();
         for (name, column) in &mut self.columns {
             match column {
-                Column::Array(array) => arrays.push((name.clone(), &mut **array)),
-                Column::Table(table) => {
+                TableColumn::Array(array) => arrays.push((name.clone(), &mut **array)),
+                TableColumn::Table(table) => {
                     let inner = table.arrays_mut().into_iter();
                     arrays.extend(inner.map(|(path, array)| (format!("{name}/{path}"), array)));
                 }
@@ -264,7 +149,7 @@ impl Table {
     }
 
     /// The same for changes of the length, the columns and the attributes.
-    fn check_whole(&self) -> Result<()> {
+    pub(super) fn check_whole(&self) -> Result<()> {
         self.check_writable()?;
         self.access.check_whole(self.home.name())
     }
@@ -280,11 +165,8 @@ impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Table")
             .field("name", &self.home.name())
-            .field("len", &self.len())
+            .field("len", &self.row_count())
             .field("names", &self.names().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
 }
-
-/// What a table without a path is called in errors.
-const TABLE: &str = "ctable";

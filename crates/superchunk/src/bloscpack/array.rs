@@ -7,23 +7,13 @@
 //! The type is Python's own spelling inside of the JSON text: a quoted string, or a list of tuples. Files
 //! of bloscpack before 0.7.2 have the bare string, or a JSON list. It is read by our own grammar.
 
-use crate::dtype::{DType, Literal};
+use crate::dtype::{DType, ItemOrder, Literal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wire::json::Json;
 
 /// The most dimensions.
 const MAX_DIMENSIONS: usize = 64;
 const FORMAT: &str = "bloscpack metadata";
-
-/// In which order the items of an array are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// The last index changes fastest.
-    #[default]
-    C,
-    /// The first index changes fastest.
-    Fortran,
-}
 
 /// What the bytes of a file are, when they are an array of NumPy.
 #[non_exhaustive]
@@ -34,19 +24,19 @@ pub struct PackArray {
     /// The length of each dimension.
     pub shape: Vec<u64>,
     /// The order of the items in the file.
-    pub order: Order,
+    pub order: ItemOrder,
 }
 
 impl PackArray {
     /// An array in C order.
     #[must_use]
     pub fn new(dtype: DType, shape: impl Into<Vec<u64>>) -> Self {
-        Self { dtype, shape: shape.into(), order: Order::C }
+        Self { dtype, shape: shape.into(), order: ItemOrder::C }
     }
 
     /// The same array with its items in another order.
     #[must_use]
-    pub fn with_order(mut self, order: Order) -> Self {
+    pub fn with_order(mut self, order: ItemOrder) -> Self {
         self.order = order;
         self
     }
@@ -78,8 +68,8 @@ impl PackArray {
             .and_then(|shape| shape.iter().map(Json::as_u64).collect());
         let shape = shape.ok_or_else(|| wrong("is no list of lengths".to_owned(), "shape"))?;
         let order = match json.get("order").and_then(Json::as_str) {
-            Some("C") => Order::C,
-            Some("F") => Order::Fortran,
+            Some("C") => ItemOrder::C,
+            Some("F") => ItemOrder::Fortran,
             other => return Err(wrong(format!("{other:?} is neither C nor F"), "order")),
         };
         Ok(Some(Self { dtype, shape, order }))
@@ -110,7 +100,7 @@ impl PackArray {
         let item = self.dtype.item_size() as u64;
         let row = rest.iter().try_fold(item, |len, side| len.checked_mul(*side));
         let row = row.filter(|row| *row > 0 && len.is_multiple_of(*row))?;
-        (self.order == Order::C || rest.is_empty()).then(|| {
+        (self.order == ItemOrder::C || rest.is_empty()).then(|| {
             let mut array = self.clone();
             array.shape.iter_mut().take(1).for_each(|rows| *rows = len / row);
             array
@@ -120,8 +110,8 @@ impl PackArray {
     /// The metadata that says what it is, as bloscpack writes it.
     pub(super) fn to_json(&self) -> Json {
         let order = match self.order {
-            Order::C => "C",
-            Order::Fortran => "F",
+            ItemOrder::C => "C",
+            ItemOrder::Fortran => "F",
         };
         Json::from(vec![
             ("dtype".to_owned(), Json::from(self.dtype.descriptor())),

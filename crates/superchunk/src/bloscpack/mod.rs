@@ -28,8 +28,9 @@ mod options;
 mod reader;
 mod stream;
 
-pub use crate::pack::{Checksum, Header, MetadataHeader, MetadataOptions};
-pub use array::{Order, PackArray};
+pub use crate::dtype::ItemOrder;
+pub use crate::pack::{Checksum, MetadataHeader, MetadataOptions, PackHeader};
+pub use array::PackArray;
 pub use options::PackOptions;
 pub use stream::PackStream;
 
@@ -54,7 +55,7 @@ use objects::Lazy;
 /// every read, unless [`OpenOptions::with_unchecked_digests`](crate::OpenOptions) says otherwise.
 pub struct Pack {
     /// What the header said when it was opened or made.
-    header: Header,
+    header: PackHeader,
     meta_header: Option<MetadataHeader>,
     metadata: Option<Json>,
     array: Option<PackArray>,
@@ -64,6 +65,8 @@ pub struct Pack {
     lazy: Option<Lazy>,
     /// What the writer knows.
     state: Option<Arc<Mutex<State>>>,
+    /// Where the file is, if it was made in memory.
+    memory: Option<MemoryFolder>,
 }
 
 impl Pack {
@@ -127,14 +130,41 @@ impl Pack {
             data: OnceLock::from(data),
             lazy: None,
             state,
+            memory: None,
         };
         pack.state_array(0)?;
         Ok(pack)
     }
 
+    /// A new file in memory; [`to_bytes`](Self::to_bytes) gives it.
+    pub fn in_memory(options: &PackOptions) -> Result<Self> {
+        let folder = MemoryFolder::new();
+        let pack = Self::create_in_dir(Arc::new(folder.clone()), MEMORY, options)?;
+        Ok(Self { memory: Some(folder), ..pack })
+    }
+
+    /// Commits, and gives the file that was made [in memory](Self::in_memory).
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument` if it is elsewhere.
+    pub fn to_bytes(&mut self) -> Result<Vec<u8>> {
+        let folder = self.memory.clone();
+        let folder = folder.ok_or_else(|| Error::invalid("this file was not made in memory"))?;
+        self.commit()?;
+        bytes_of(&folder)
+    }
+
+    /// Closes, and gives the file that was made in memory.
+    fn into_bytes(self) -> Result<Vec<u8>> {
+        let folder = self.memory.clone().unwrap_or_default();
+        self.close()?;
+        bytes_of(&folder)
+    }
+
     /// What the header says, as of the last commit.
     #[must_use]
-    pub fn header(&self) -> Header {
+    pub fn header(&self) -> PackHeader {
         match &self.state {
             Some(state) => state.lock().unwrap_or_else(PoisonError::into_inner).header.clone(),
             None => self.header.clone(),
@@ -171,7 +201,7 @@ impl Pack {
     ///
     /// When the length of objects is asked for the first time, every chunk is, and one of them may be
     /// damaged. In all other cases there is none.
-    pub fn data(&self) -> Result<&SuperChunk> {
+    pub fn superchunk(&self) -> Result<&SuperChunk> {
         match (self.data.get(), &self.lazy) {
             (Some(data), _) => Ok(data),
             (None, Some(lazy)) => {
@@ -183,8 +213,8 @@ impl Pack {
     }
 
     /// All bytes, to be changed; [`Pack::append`] also keeps the metadata of an array right.
-    pub fn data_mut(&mut self) -> Result<&mut SuperChunk> {
-        self.data()?;
+    pub fn superchunk_mut(&mut self) -> Result<&mut SuperChunk> {
+        self.superchunk()?;
         self.data.get_mut().ok_or_else(|| Error::invalid("the file is not open"))
     }
 
@@ -196,7 +226,7 @@ impl Pack {
         if self.header.varlen {
             return Err(Error::invalid("this file holds objects: append each with append_object"));
         }
-        let len = self.data()?.len().saturating_add(bytes.len() as u64);
+        let len = self.superchunk()?.byte_len().saturating_add(bytes.len() as u64);
         let grown = match &self.array {
             Some(array) if array.byte_len().is_some_and(|declared| len > declared) => {
                 let grown = array.at_len(len).ok_or_else(|| {
@@ -209,7 +239,7 @@ impl Pack {
             }
             _ => None,
         };
-        self.data_mut()?.append(bytes)?;
+        self.superchunk_mut()?.append(bytes)?;
         self.array = grown.or_else(|| self.array.take());
         self.state_array(len)
     }
@@ -241,11 +271,11 @@ impl Pack {
         let array = PackArray::parse(metadata.as_ref())
             .map_err(|e| e.of_kind(ErrorKind::InvalidArgument))?;
         if let Some(array) = &array {
-            let len = self.data()?.len();
+            let len = self.superchunk()?.byte_len();
             array.check_len(len).map_err(|e| e.of_kind(ErrorKind::InvalidArgument))?;
         }
         // So that there is something to commit.
-        self.data_mut()?.append(&[])?;
+        self.superchunk_mut()?.append(&[])?;
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.json.clone_from(&metadata);
         (self.metadata, self.array) = (metadata, array);
@@ -255,12 +285,12 @@ impl Pack {
     /// Makes all changes durable, in one step: after a crash at any moment the file has either the
     /// old state or the new one, for us and for bloscpack.
     pub fn commit(&mut self) -> Result<()> {
-        self.data_mut()?.commit()
+        self.superchunk_mut()?.commit()
     }
 
     /// Commits and closes. What was not committed when it is dropped is discarded.
     pub fn close(mut self) -> Result<()> {
-        self.data_mut()?;
+        self.superchunk_mut()?;
         self.data.into_inner().map_or(Ok(()), SuperChunk::close)
     }
 
@@ -288,7 +318,7 @@ impl Pack {
         options.metadata = options.metadata.or_else(|| self.metadata.clone());
         options.varlen = self.header.varlen;
         if !options.varlen {
-            options.expected_len = Some(self.data()?.len());
+            options.expected_len = Some(self.superchunk()?.byte_len());
         }
         Ok(options)
     }
@@ -306,7 +336,7 @@ impl Pack {
             }
             return Ok(());
         }
-        for chunk in other.data()?.chunks() {
+        for chunk in other.superchunk()?.chunks() {
             self.append(&chunk?)?;
         }
         Ok(())
@@ -324,13 +354,12 @@ impl PackOptions {
     /// # Ok::<(), superchunk::Error>(())
     /// ```
     pub fn pack(&self, bytes: &[u8]) -> Result<Vec<u8>> {
-        let options = self.clone().with_expected_len(bytes.len() as u64);
-        options.in_memory(|pack| {
-            let array =
-                pack.array.as_ref().map_or(Ok(()), |array| array.check_len(bytes.len() as u64));
-            array.map_err(|error| error.of_kind(ErrorKind::InvalidArgument))?;
-            pack.append(bytes)
-        })
+        let len = bytes.len() as u64;
+        let mut pack = Pack::in_memory(&self.clone().with_expected_len(len))?;
+        let array = pack.array.as_ref().map_or(Ok(()), |array| array.check_len(len));
+        array.map_err(|error| error.of_kind(ErrorKind::InvalidArgument))?;
+        pack.append(bytes)?;
+        pack.into_bytes()
     }
 
     /// Packs objects into a file in memory.
@@ -338,25 +367,21 @@ impl PackOptions {
         &self,
         objects: impl IntoIterator<Item = B>,
     ) -> Result<Vec<u8>> {
-        self.in_memory(|pack| {
-            objects.into_iter().try_for_each(|object| pack.append_object(object.as_ref()))
-        })
-    }
-
-    fn in_memory(&self, fill: impl FnOnce(&mut Pack) -> Result<()>) -> Result<Vec<u8>> {
-        let folder = MemoryFolder::new();
-        let mut pack = Pack::create_in_dir(Arc::new(folder.clone()), MEMORY, self)?;
-        fill(&mut pack)?;
-        pack.close()?;
-        let store = folder.open(MEMORY)?;
-        let mut bytes = vec![0; usize::try_from(store.len()?).unwrap_or(0)];
-        store.read_exact_at(0, &mut bytes)?;
-        Ok(bytes)
+        let mut pack = Pack::in_memory(self)?;
+        objects.into_iter().try_for_each(|object| pack.append_object(object.as_ref()))?;
+        pack.into_bytes()
     }
 }
 
 /// What a file in memory is called.
 const MEMORY: &str = "pack";
+
+fn bytes_of(folder: &MemoryFolder) -> Result<Vec<u8>> {
+    let store = folder.open(MEMORY)?;
+    let mut bytes = vec![0; usize::try_from(store.len()?).unwrap_or(usize::MAX)];
+    store.read_exact_at(0, &mut bytes)?;
+    Ok(bytes)
+}
 
 impl std::fmt::Debug for Pack {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

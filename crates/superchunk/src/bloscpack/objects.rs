@@ -82,17 +82,18 @@ impl Pack {
 
     /// The number of objects; 0 in a file of another kind.
     #[must_use]
-    pub fn object_count(&self) -> usize {
-        if self.header.varlen { self.chunks().map_or(0, SuperChunk::chunk_count) } else { 0 }
+    pub fn object_count(&self) -> u64 {
+        let count = |chunks: &SuperChunk| chunks.chunk_count() as u64;
+        if self.header.varlen { self.chunks().map_or(0, count) } else { 0 }
     }
 
     /// Object `number`. Nothing but this object is read.
-    pub fn object(&self, number: usize) -> Result<Vec<u8>> {
+    pub fn object(&self, number: u64) -> Result<Vec<u8>> {
         if !self.header.varlen {
             return Err(Error::invalid("this file holds bytes, no objects: read its data"));
         }
         match self.chunks() {
-            Some(chunks) => chunks.read_chunk(number),
+            Some(chunks) => chunks.read_chunk(index(number)),
             None => Err(Error::invalid("the file is not open")),
         }
     }
@@ -123,7 +124,7 @@ impl Pack {
     }
 
     fn space(&self) -> Result<Space> {
-        match self.data()?.space()? {
+        match self.superchunk()?.space()? {
             Some(space) if self.header.varlen => Ok(space),
             _ => Err(Error::invalid(
                 "this file holds bytes, no objects: nothing is free between them",
@@ -136,7 +137,7 @@ impl Pack {
         if !self.header.varlen {
             return Err(Error::invalid("this file holds bytes, no objects: use append"));
         }
-        let data = self.data_mut()?;
+        let data = self.superchunk_mut()?;
         match object {
             [] => data.append_empty()?,
             object => data.append(object)?,
@@ -160,14 +161,19 @@ impl Pack {
     /// old one and those left free after it begins where the old one did.
     ///
     /// [`PackOptions::reserve`]: super::PackOptions::reserve
-    pub fn replace_object(&mut self, number: usize, object: &[u8]) -> Result<()> {
+    pub fn replace_object(&mut self, number: u64, object: &[u8]) -> Result<()> {
         if !self.header.varlen {
             return Err(Error::invalid("this file holds bytes, no objects: change its data"));
         }
-        self.data_mut()?.update_whole(number, object)
+        self.superchunk_mut()?.update_whole(index(number), object)
     }
 
     fn chunks(&self) -> Option<&SuperChunk> {
         self.data.get().or(self.lazy.as_ref().map(|lazy| &lazy.objects))
     }
+}
+
+/// The chunk of an object; of one that cannot be there, a number that no chunk has.
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }

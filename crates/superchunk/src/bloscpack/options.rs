@@ -3,7 +3,7 @@
 use super::array::PackArray;
 use crate::error::{Error, Result};
 use crate::options::{ChunkFormat, Codec, CompressOptions};
-use crate::pack::{CHUNK_SIZE, Checksum, Header, MAX_CHUNK, MetadataOptions, Policy};
+use crate::pack::{CHUNK_SIZE, Checksum, MAX_CHUNK, MetadataOptions, PackHeader, Policy};
 use crate::wire::json::Json;
 
 /// How many chunks a file gets room for whose length nobody knows: 132 with those that are appended.
@@ -164,13 +164,13 @@ impl PackOptions {
     }
 
     /// The header of a file without chunks.
-    pub(super) fn header(&self) -> Result<Header> {
+    pub(super) fn header(&self) -> Result<PackHeader> {
         if self.reserve > 0 && !self.varlen {
             return Err(Error::invalid(
                 "bytes are left free after objects only: other chunks follow each other",
             ));
         }
-        let mut header = Header::empty(if self.varlen { 4 } else { 3 }, self.checksum);
+        let mut header = PackHeader::empty(if self.varlen { 4 } else { 3 }, self.checksum);
         header.offsets = self.offsets || self.varlen;
         header.varlen = self.varlen;
         header.item_size = u8::try_from(self.compress.item_size).unwrap_or(1);

@@ -1,7 +1,5 @@
 //! How a file is opened, and how far it is believed.
 
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -9,74 +7,41 @@ use super::objects::Lazy;
 use super::{Pack, PackArray};
 use crate::chunk;
 use crate::container::ChunkSize;
-use crate::detect::{self, Format, explained};
+use crate::detect::Format;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::options::{ChunkFormat, Codec, CompressOptions};
 use crate::pack::{CHUNK_SIZE, Chunks, Packed, Start, Trust, contents_of};
+use crate::place::{Access, Place};
 use crate::registry::Registry;
-use crate::schunk::{OpenOptions, SuperChunk};
-use crate::store::{Bytes, Dir, Home, ReadAt, Window};
+use crate::schunk::{OpenOptions, SuperChunk, opens};
 #[cfg(any(unix, windows))]
-use crate::store::{FileReader, Folder, resolve};
+use crate::store::{Folder, resolve};
+use crate::store::{Home, ReadAt};
 use crate::wire::json::Json;
 
 impl Pack {
-    /// Opens a file for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file for reading, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let open = || {
-            let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
-            Reader::of(options).reading(store, &path.display().to_string())
+    pub(crate) fn opened(place: &Place<'_>, options: &OpenOptions, access: Access) -> Result<Self> {
+        let (reader, name) = (Reader::of(options), place.told("bloscpack"));
+        let opened = match (place, access) {
+            #[cfg(any(unix, windows))]
+            (Place::Path(path), Access::Edit) => {
+                resolve(path).and_then(|path| Folder::parent_of(&path)).and_then(|(dir, file)| {
+                    reader.editing(Home { dir: Arc::new(dir), name: file }, &name)
+                })
+            }
+            (Place::File(dir, file), Access::Edit) => {
+                reader.editing(Home { dir: dir.clone(), name: (*file).to_owned() }, &name)
+            }
+            _ => place.store(options.offset).and_then(|store| reader.reading(store, &name)),
         };
-        let look = || detect::path_at(path, options.offset);
-        open().map_err(|error| explained(error, &[Format::Bloscpack], look))
-    }
-
-    /// Opens a file of version 3, or one of objects, for reading and writing. Another writer of
-    /// this kind is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file for reading and writing, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = &resolve(path)?;
-        let (dir, name) = Folder::parent_of(path)?;
-        let home = Home { dir: Arc::new(dir), name };
-        let opened = Reader::of(options).editing(home, &path.display().to_string());
-        opened.map_err(|error| explained(error, &[Format::Bloscpack], || detect::path(path)))
-    }
-
-    /// Reads the file that these bytes are.
-    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
-        Self::open_store(Arc::new(Bytes::new(bytes)), &OpenOptions::new())
-    }
-
-    /// Reads the file that a store holds.
-    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        Reader::of(options).reading(store, "bloscpack")
-    }
-
-    /// Reads a file of any folder.
-    pub fn open_in_dir(dir: Arc<dyn Dir>, name: &str, options: &OpenOptions) -> Result<Self> {
-        Reader::of(options).reading(dir.open(name)?, name)
-    }
-
-    /// Edits a file of any folder.
-    pub fn edit_in_dir(dir: Arc<dyn Dir>, name: &str, options: &OpenOptions) -> Result<Self> {
-        Reader::of(options).editing(Home { dir, name: name.to_owned() }, name)
+        opened.map_err(|error| {
+            place.explained(place.name(error), &[Format::Bloscpack], options.offset)
+        })
     }
 }
+
+opens!(Pack: file);
 
 /// How a file is opened.
 struct Reader {
@@ -98,14 +63,14 @@ impl Reader {
             .map(|compress| options.equip(compress.with_format(ChunkFormat::Blosc1)));
         Self {
             trust: Trust {
-                lenient: options.lenient,
-                unchecked: options.unchecked_digests,
+                lenient: options.is_lenient,
+                unchecked: options.skips_digests,
                 limits: options.limits,
             },
             executor: options.executor.clone(),
             registry: options.registry.clone(),
             compress,
-            check: options.check,
+            check: options.checks_chunks,
             reserve: options.reserve,
             wait: options.wait.unwrap_or_default(),
             offset: options.offset,
@@ -113,17 +78,6 @@ impl Reader {
     }
 
     fn reading(&self, store: Arc<dyn ReadAt>, name: &str) -> Result<Pack> {
-        let store = match self.offset {
-            0 => store,
-            offset => Arc::new(Window::new(store, offset, None)),
-        };
-        self.try_reading(store.clone(), name).map_err(|error| {
-            let look = || detect::store(store.as_ref());
-            explained(error.within(name), &[Format::Bloscpack], look)
-        })
-    }
-
-    fn try_reading(&self, store: Arc<dyn ReadAt>, name: &str) -> Result<Pack> {
         let trust = &self.trust;
         let start = Start::read(store.as_ref(), trust)?;
         if start.header.varlen {
@@ -200,6 +154,7 @@ impl Reader {
             data: OnceLock::new(),
             lazy: None,
             state: None,
+            memory: None,
         }
     }
 

@@ -2,34 +2,24 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
-use std::sync::Arc;
 
-use super::attributes::{Attribute, Attributes};
-use super::options::Options;
-use super::tree::{Mode, NAMELESS, Tree};
+use super::tree::Tree;
 use crate::dtype::{ByteOrder, DType, Element};
 use crate::error::{Error, Result};
-use crate::schunk::OpenOptions;
-use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
-use crate::superfile::{Leaf, Updates};
+use crate::superfile::Leaf;
 
 /// An array in the `blsk` layout: a folder of superchunk files.
 ///
 /// ```
-/// use superchunk::blsk::{Array, Options};
-/// use superchunk::DType;
+/// use superchunk::blsk::{Array, ArrayOptions};
 /// # let folder = std::env::temp_dir().join(format!("superchunk-blsk-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder).unwrap();
 /// # let path = folder.join("heights");
 ///
-/// let mut heights = Array::create(&path, &DType::of::<f32>(), &[3], &Options::default())?;
+/// let mut heights = Array::create(&path, &ArrayOptions::of::<f32>().with_row_shape([3]))?;
 /// heights.append_items(&[1.5f32; 3000])?;
 /// heights.write_items(10, &[0.0f32, 1.0, 2.0])?;
-/// heights.set_attr("unit", "metre")?;
+/// heights.set_attribute("unit", "metre")?;
 /// heights.commit()?;
 /// # drop(heights);
 ///
@@ -45,91 +35,10 @@ use crate::superfile::{Leaf, Updates};
 pub struct Array {
     pub(super) tree: Tree,
     dtype: DType,
-    pub(super) attributes: Attributes,
+    row_size: usize,
 }
 
 impl Array {
-    /// Makes an empty array in a new folder; `row_shape` is the shape of one row, empty for single
-    /// items.
-    #[cfg(any(unix, windows))]
-    pub fn create(
-        path: impl AsRef<Path>,
-        dtype: &DType,
-        row_shape: &[u64],
-        options: &Options,
-    ) -> Result<Self> {
-        let path = path.as_ref();
-        let dir = Arc::new(Folder::create(path)?);
-        Self::made(dir, path.display().to_string(), dtype, row_shape, options)
-    }
-
-    /// Makes an empty array in any folder, which must be empty.
-    pub fn create_in_dir(
-        dir: Arc<dyn Dir>,
-        dtype: &DType,
-        row_shape: &[u64],
-        options: &Options,
-    ) -> Result<Self> {
-        Self::made(dir, NAMELESS.to_owned(), dtype, row_shape, options)
-    }
-
-    fn made(
-        dir: Arc<dyn Dir>,
-        name: String,
-        dtype: &DType,
-        row_shape: &[u64],
-        options: &Options,
-    ) -> Result<Self> {
-        let column = Leaf { path: Vec::new(), dtype: dtype.clone() };
-        Self::of(Tree::create(dir, name, vec![column], row_shape, options)?)
-    }
-
-    /// Opens an array for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// The same with other options than the default ones.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::of(Tree::at(path.as_ref(), options, Mode::Read)?)
-    }
-
-    /// Opens an array for reading and writing. Another writer of this kind is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// The same with other options than the default ones.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::of(Tree::at(path.as_ref(), options, Mode::Edit)?)
-    }
-
-    /// Opens an array for reading and writing whose `nrows` and shape differ, as after a crash of a writer
-    /// that is not this one: the smaller number of rows counts, and a journal beyond repair is ignored.
-    #[cfg(any(unix, windows))]
-    pub fn recover(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::of(Tree::at(path.as_ref(), options, Mode::Recover)?)
-    }
-
-    /// Opens an array of any folder for reading.
-    pub fn open_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Read)?)
-    }
-
-    /// Opens an array of any folder for reading and writing.
-    pub fn edit_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Edit)?)
-    }
-
-    /// [`Array::recover`] for any folder.
-    pub fn recover_in_dir(dir: Arc<dyn Dir>, options: &OpenOptions) -> Result<Self> {
-        Self::of(Tree::open(dir, NAMELESS.to_owned(), options, Mode::Recover)?)
-    }
-
     pub(super) fn of(tree: Tree) -> Result<Self> {
         let [Leaf { path, dtype }] = tree.storage.columns.as_slice() else {
             return Err(has_names(&tree));
@@ -138,8 +47,8 @@ impl Array {
             return Err(has_names(&tree));
         }
         let dtype = dtype.clone();
-        let attributes = Attributes::read(&tree.root)?;
-        Ok(Self { tree, dtype, attributes })
+        let row_size = tree.row_len(0)?;
+        Ok(Self { tree, dtype, row_size })
     }
 
     /// The type of an item.
@@ -148,40 +57,10 @@ impl Array {
         &self.dtype
     }
 
-    /// The length along each axis; the first is the number of rows.
-    #[must_use]
-    pub fn shape(&self) -> &[u64] {
-        &self.tree.storage.shape
-    }
-
-    /// The shape of a chunk.
-    #[must_use]
-    pub fn chunk_shape(&self) -> &[usize] {
-        &self.tree.storage.chunkshape
-    }
-
-    /// The number of rows.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.tree.rows()
-    }
-
-    /// Whether there are no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The shape of a row; empty for single items.
-    #[must_use]
-    pub fn row_shape(&self) -> &[u64] {
-        self.shape().split_first().map_or(&[], |(_, row)| row)
-    }
-
     /// The bytes of a row.
     #[must_use]
     pub fn row_size(&self) -> usize {
-        self.tree.row_len(0)
+        self.row_size
     }
 
     /// Reads rows into `dst`, in C order; it has exactly their length.
@@ -219,66 +98,6 @@ impl Array {
     pub fn write_items<T: Element>(&mut self, start: u64, items: &[T]) -> Result<()> {
         let bytes = stored_bytes(&self.dtype, items)?;
         self.write_rows(start, &bytes)
-    }
-
-    /// Makes it `rows` rows long: cuts, or appends zeros.
-    pub fn resize(&mut self, rows: u64) -> Result<()> {
-        self.tree.resize(rows)
-    }
-
-    /// Removes this many rows from the end.
-    pub fn trim(&mut self, count: u64) -> Result<()> {
-        self.tree.trim(count)
-    }
-
-    /// The names and values that users keep with the array.
-    pub fn attrs(&self) -> impl Iterator<Item = (&str, Attribute)> {
-        self.attributes.iter()
-    }
-
-    /// The attribute of this name.
-    #[must_use]
-    pub fn attr(&self, name: &str) -> Option<Attribute> {
-        self.attributes.get(name)
-    }
-
-    /// Sets an attribute. It is stored at once.
-    pub fn set_attr(&mut self, name: &str, value: impl Into<Attribute>) -> Result<()> {
-        self.attributes.set(&self.tree.root, name, &value.into())
-    }
-
-    /// Removes an attribute; returns whether there was one.
-    pub fn remove_attr(&mut self, name: &str) -> Result<bool> {
-        self.attributes.remove(&self.tree.root, name)
-    }
-
-    /// Makes all changes durable, in one step: after a crash at any moment there is either the old
-    /// state or the new one.
-    pub fn commit(&mut self) -> Result<()> {
-        self.tree.commit()
-    }
-
-    /// What the last commit could not complete. Its rows are there and every reader sees them; the
-    /// next writer completes it, or [`recover`](crate::recover).
-    #[must_use]
-    pub fn unfinished(&self) -> Option<String> {
-        self.tree.root.unfinished()
-    }
-
-    /// Commits and closes. What was not committed when it is dropped is discarded.
-    pub fn close(mut self) -> Result<()> {
-        self.commit()
-    }
-
-    /// The bytes of all files of chunks as of the last commit.
-    pub fn stored_len(&self) -> Result<u64> {
-        self.tree.stored_len()
-    }
-
-    /// What the commits of this handle have cost.
-    #[must_use]
-    pub fn updates(&self) -> Updates {
-        self.tree.updates()
     }
 }
 
@@ -323,7 +142,7 @@ pub(super) fn read_typed<T: Element>(
 ) -> Result<Vec<T>> {
     let turned = check_type::<T>(dtype)?;
     let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
-    let len = count.saturating_mul(tree.row_len(column));
+    let len = count.saturating_mul(tree.row_len(column)?);
     // The rows must be there before memory is taken for them.
     tree.check_rows(&rows)?;
     tree.root.access.limits.check_decoded(len)?;

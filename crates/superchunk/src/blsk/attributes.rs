@@ -137,7 +137,12 @@ fn print_items(
 }
 
 /// The attributes of a tree. What is not understood stays as it is.
-pub(super) struct Attributes(Vec<(String, Yaml)>);
+#[derive(Default)]
+pub(super) struct Attributes {
+    entries: Vec<(String, Yaml)>,
+    /// Whether they differ from those of the file.
+    has_changed: bool,
+}
 
 impl Attributes {
     /// Reads the file; a missing one has none.
@@ -147,57 +152,65 @@ impl Attributes {
             text => text?,
         };
         let told = |error: Error| error.within(format!("{}/meta/attributes", root.name));
-        match Yaml::parse(&text).map_err(told)? {
-            Yaml::Map(entries) => Ok(Self(entries)),
-            _ => Ok(Self(Vec::new())),
-        }
+        let entries = match Yaml::parse(&text).map_err(told)? {
+            Yaml::Map(entries) => entries,
+            _ => Vec::new(),
+        };
+        Ok(Self { entries, has_changed: false })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Attribute)> {
-        self.0.iter().map(|(name, yaml)| (name.as_str(), from_yaml(yaml)))
+        self.entries.iter().map(|(name, yaml)| (name.as_str(), from_yaml(yaml)))
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Attribute> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, yaml)| from_yaml(yaml))
+        self.entries.iter().find(|(known, _)| known == name).map(|(_, yaml)| from_yaml(yaml))
     }
 
-    pub(super) fn set(&mut self, root: &Root, name: &str, value: &Attribute) -> Result<()> {
+    pub(super) fn set(&mut self, name: &str, value: &Attribute) -> Result<()> {
         if name.is_empty() {
             return Err(Error::invalid("an attribute needs a name"));
         }
         let yaml = to_yaml(value)?;
-        let mut entries = self.0.clone();
+        let mut entries = self.entries.clone();
         match entries.iter_mut().find(|(known, _)| known == name) {
             Some((_, place)) => *place = yaml,
             None => entries.push((name.to_owned(), yaml)),
         }
-        self.store(root, entries)
-    }
-
-    pub(super) fn remove(&mut self, root: &Root, name: &str) -> Result<bool> {
-        let mut entries = self.0.clone();
-        entries.retain(|(known, _)| known != name);
-        let found = entries.len() < self.0.len();
-        if found {
-            self.store(root, entries)?;
-        }
-        Ok(found)
-    }
-
-    /// Gives a new tree the same attributes, as the file has them.
-    pub(super) fn copy_to(&self, root: &Root) -> Result<()> {
-        Self(Vec::new()).store(root, self.0.clone())
-    }
-
-    fn store(&mut self, root: &Root, entries: Vec<(String, Yaml)>) -> Result<()> {
-        root.check_writable()?;
-        let text = Yaml::Map(entries.clone()).to_text();
-        if text.len() as u64 > MAX_LEN {
+        let new = Self { entries, has_changed: true };
+        if new.to_text().len() as u64 > MAX_LEN {
             return Err(Error::limit(format!("attributes take at most {MAX_LEN} bytes")));
         }
-        root.replace_meta("attributes", &text)?;
-        self.0 = entries;
+        *self = new;
         Ok(())
+    }
+
+    /// Removes an attribute; returns whether there was one.
+    pub(super) fn remove(&mut self, name: &str) -> bool {
+        let known = self.entries.len();
+        self.entries.retain(|(other, _)| other != name);
+        let found = self.entries.len() < known;
+        self.has_changed |= found;
+        found
+    }
+
+    /// The same attributes for a new tree, as the file has them.
+    pub(super) fn copied(&self) -> Self {
+        Self { entries: self.entries.clone(), has_changed: !self.entries.is_empty() }
+    }
+
+    /// The new content of the file, if it differs.
+    pub(super) fn changed_text(&self) -> Option<String> {
+        self.has_changed.then(|| self.to_text())
+    }
+
+    fn to_text(&self) -> String {
+        Yaml::Map(self.entries.clone()).to_text()
+    }
+
+    /// The file has these attributes.
+    pub(super) fn settle(&mut self) {
+        self.has_changed = false;
     }
 }
 

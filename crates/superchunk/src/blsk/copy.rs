@@ -1,34 +1,28 @@
 //! Copies of trees whose chunks are compressed or cut in another way. Everything else stays: rows,
 //! types, attributes, keys of `storage` that are not known here.
 
-#[cfg(any(unix, windows))]
-use std::path::Path;
-use std::sync::Arc;
-
-use super::array::Array;
-use super::attributes::Attributes;
-use super::options::Options;
-use super::table::Table;
+use super::options::TreeOptions;
 use super::tree::{NAMELESS, Tree, new_storage};
 use crate::error::{MustGet, Result};
 use crate::exec::Work;
 use crate::frame::Durability;
-use crate::options::Codec;
-use crate::options::Filter;
-use crate::store::Dir;
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
+use crate::options::{Codec, Filter};
+use crate::place::Place;
 use crate::superfile::Storage;
 
 impl Tree {
     /// Options that make a tree like this one, with another codec or other filters on request.
-    fn options(&self, codec: Option<Codec>, filters: Option<&[Filter]>) -> Result<Options> {
+    pub(super) fn options(
+        &self,
+        codec: Option<Codec>,
+        filters: Option<&[Filter]>,
+    ) -> Result<TreeOptions> {
         let stored = self.storage.compression.without(codec.is_some(), filters.is_some());
         let mut compress = stored.to_full_options()?;
         compress.codec = codec.unwrap_or(compress.codec);
         compress.filters = filters.map_or(compress.filters, <[Filter]>::to_vec);
         let Storage { chunkshape, superchunksize, reserve, order, .. } = &self.storage;
-        Ok(Options {
+        Ok(TreeOptions {
             compress,
             chunk_rows: chunkshape.first().copied(),
             chunk_row_shape: chunkshape.get(1..).map(<[usize]>::to_vec),
@@ -39,17 +33,20 @@ impl Tree {
         })
     }
 
-    fn copy_to(
-        &self,
-        (dir, name): (Arc<dyn Dir>, String),
-        attributes: &Attributes,
-        options: &Options,
-    ) -> Result<()> {
-        let Storage { columns, shape, endianness, other, compression, .. } = &self.storage;
+    /// Makes a tree with the same rows and attributes, compressed and cut as the options say.
+    pub(super) fn copy_to(&self, place: &Place<'_>, options: &TreeOptions) -> Result<()> {
+        let Storage { columns, shape, endianness, other, .. } = &self.storage;
         let row_shape = shape.must_get(1..)?;
         let storage = new_storage(columns.clone(), row_shape, options)?;
         let storage = Storage { endianness: *endianness, other: other.clone(), ..storage };
-        let mut copy = Self::made(dir, name, storage, options)?;
+        place.filled(|dir| {
+            let copy = Self::made(dir, place.told(NAMELESS), storage, options)?;
+            self.copy_into(copy, options)
+        })
+    }
+
+    fn copy_into(&self, mut copy: Self, options: &TreeOptions) -> Result<()> {
+        let Storage { columns, compression, .. } = &self.storage;
         for (truncation, leaf) in copy.truncations.iter_mut().zip(columns) {
             // It was done to these items when they were new; those of other programs stay.
             if compression.truncation(&leaf.dtype).is_ok_and(|known| known == *truncation) {
@@ -61,7 +58,8 @@ impl Tree {
         while first < self.rows() {
             let stop = self.rows().min(first.saturating_add(band));
             let rows = self.check_rows(&(first..stop))?;
-            let row_len: usize = (0..columns.len()).map(|column| self.row_len(column)).sum();
+            let row_len: usize =
+                (0..columns.len()).map(|column| self.row_len(column)).sum::<Result<_>>()?;
             let total = self.rows().saturating_mul(row_len as u64);
             options.compress.executor.begin(
                 Work::Copy,
@@ -70,7 +68,7 @@ impl Tree {
             )?;
             let mut parts = Vec::with_capacity(columns.len());
             for column in 0..columns.len() {
-                let len = rows.saturating_mul(self.row_len(column));
+                let len = rows.saturating_mul(self.row_len(column)?);
                 self.root.access.limits.check_decoded(len)?;
                 let mut bytes = vec![0; len];
                 self.read_rows(column, first..stop, &mut bytes)?;
@@ -79,74 +77,30 @@ impl Tree {
             copy.append(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
             first = stop;
         }
-        attributes.copy_to(&copy.root)?;
+        copy.attributes = self.attributes.copied();
         copy.commit()
     }
 }
 
-macro_rules! copies {
-    ($($kind:ty: $what:literal)*) => {$(
-        impl $kind {
-            #[doc = concat!("Options that make ", $what, " like this one.")]
-            pub fn options(&self) -> Result<Options> {
-                self.tree.options(None, None)
-            }
-
-            #[doc = concat!("Options that make ", $what, " like this one, but for codec and filters: what is")]
-            /// stored in the place of those that are given need not be known here.
-            pub fn options_over(
-                &self,
-                codec: Option<Codec>,
-                filters: Option<&[Filter]>,
-            ) -> Result<Options> {
-                self.tree.options(codec, filters)
-            }
-
-            #[doc = concat!("Makes ", $what, " at `path` with the same rows and attributes, ")]
-            /// compressed and cut as the options say.
-            #[cfg(any(unix, windows))]
-            pub fn copy_to(
-                &self,
-                path: impl AsRef<Path>,
-                options: &Options,
-            ) -> Result<()> {
-                let path = path.as_ref();
-                Folder::filled(path, |dir| {
-                    let place = (dir as Arc<dyn Dir>, path.display().to_string());
-                    self.tree.copy_to(place, &self.attributes, options)
-                })
-            }
-
-            /// The same in any folder, which must be empty.
-            pub fn copy_to_dir(
-                &self,
-                dir: Arc<dyn Dir>,
-                options: &Options,
-            ) -> Result<()> {
-                let place = (dir, NAMELESS.to_owned());
-                self.tree.copy_to(place, &self.attributes, options)
-            }
-        }
-    )*};
-}
-
-copies! { Array: "an array" Table: "a table" }
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::dtype::DType;
+    use std::sync::Arc;
+
+    use crate::blsk::{Array, ArrayOptions};
+    use crate::options::{Codec, Filter};
     use crate::schunk::OpenOptions;
-    use crate::store::MemoryFolder;
-    use crate::superfile::{Order, Reserve};
+    use crate::store::{Dir, MemoryFolder};
+    use crate::superfile::{ItemOrder, Reserve};
 
     /// An array in chunks of 4 rows, of which only the last has lost the low bits of its mantissas.
     fn array() -> Array {
         let dir = Arc::new(MemoryFolder::new());
-        let mut options = Options::default().with_chunk_rows(4).with_order(Order::Fortran);
+        let mut options = ArrayOptions::of::<f32>()
+            .with_row_shape([2])
+            .with_chunk_rows(4)
+            .with_order(ItemOrder::Fortran);
         options = options.with_reserve(Reserve::Full).with_superchunk_size(3);
-        let mut array =
-            Array::create_in_dir(dir.clone(), &DType::of::<f32>(), &[2], &options).unwrap();
+        let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
         array.append_items(&[0.1f32; 16]).unwrap();
         array.close().unwrap();
         let meta = dir.open_folder("meta").unwrap();
@@ -178,7 +132,7 @@ mod tests {
         assert_eq!((made.compress.codec, made.chunk_rows), (Codec::Zstd, Some(4)));
         assert_eq!(
             (made.order, made.reserve, made.superchunk_size),
-            (Order::Fortran, Reserve::Full, 3)
+            (ItemOrder::Fortran, Reserve::Full, 3)
         );
     }
 

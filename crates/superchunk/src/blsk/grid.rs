@@ -12,14 +12,14 @@ use crate::limits::Limits;
 use crate::nd::{Axis, Copy, Geometry, product, strides};
 use crate::options::CompressOptions;
 use crate::spare::Spare;
-use crate::superfile::{Column, Order};
+use crate::superfile::{Column, ItemOrder};
 
 /// Such a column.
 pub(super) struct Grid {
     column: Column,
     entries: Vec<Entry>,
     geometry: Geometry,
-    order: Order,
+    order: ItemOrder,
     limits: Limits,
     compress: Option<CompressOptions>,
     /// Kept from read to read.
@@ -37,7 +37,7 @@ impl Grid {
     pub(super) fn new(
         column: Column,
         geometry: Geometry,
-        order: Order,
+        order: ItemOrder,
         limits: Limits,
         compress: Option<CompressOptions>,
     ) -> Self {
@@ -199,8 +199,8 @@ impl Grid {
     /// The strides of a chunk of these sides.
     fn strides_of(&self, sides: &[usize]) -> Vec<usize> {
         match self.order {
-            Order::C => strides(sides, self.geometry.item_size),
-            Order::Fortran => {
+            ItemOrder::C => strides(sides, self.geometry.item_size),
+            ItemOrder::Fortran => {
                 let turned: Vec<usize> = sides.iter().rev().copied().collect();
                 strides(&turned, self.geometry.item_size).into_iter().rev().collect()
             }

@@ -20,14 +20,16 @@ mod array;
 mod attributes;
 mod copy;
 mod grid;
+mod handle;
 mod options;
 mod source;
 mod table;
 mod tree;
 
-pub use crate::superfile::{Order, Reserve, Updates};
+pub use crate::superfile::{ItemOrder, Reserve, Updates};
 pub use array::Array;
 pub use attributes::Attribute;
-pub use options::Options;
+pub(crate) use handle::Handle;
+pub use options::{ArrayOptions, TableOptions, TreeOptions};
 pub use source::TableSource;
 pub use table::Table;

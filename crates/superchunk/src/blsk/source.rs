@@ -19,7 +19,7 @@ pub struct TableSource<T = Table> {
 impl<T: Borrow<Table>> fmt::Debug for TableSource<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableSource")
-            .field("rows", &self.table.borrow().len())
+            .field("rows", &self.table.borrow().row_count())
             .field("columns", &self.columns)
             .finish_non_exhaustive()
     }
@@ -61,7 +61,7 @@ impl<T: Borrow<Table>> TableSource<T> {
 
 impl<T: Borrow<Table> + Send + Sync> Source for TableSource<T> {
     fn rows(&self) -> u64 {
-        self.table.borrow().len()
+        self.table.borrow().row_count()
     }
 
     fn columns(&self) -> &[Column] {
@@ -82,7 +82,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::blsk::Options;
+    use crate::blsk::TableOptions;
     use crate::dtype::DType;
     use crate::store::MemoryFolder;
     use crate::table::scan;
@@ -91,7 +91,8 @@ mod tests {
     fn a_table_is_scanned_by_paths() {
         let columns = [("id", DType::of::<u32>()), ("place/x", DType::of::<f32>())];
         let dir = Arc::new(MemoryFolder::new());
-        let mut table = Table::create_in_dir(dir, &columns, &[], &Options::default()).unwrap();
+        let mut table =
+            Table::create_in_dir(dir, &TableOptions::new().with_columns(columns.clone())).unwrap();
         let (ids, xs) = ([1u32, 2, 3], [0.5f32, 1.5, 2.5]);
         let rows = [("id", bytemuck::cast_slice(&ids)), ("place/x", bytemuck::cast_slice(&xs))];
         table.append(&rows).unwrap();

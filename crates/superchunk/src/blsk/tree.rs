@@ -2,24 +2,22 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-#[cfg(any(unix, windows))]
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::attributes::{Attribute, Attributes};
 use super::grid::Grid;
-use super::options::Options;
+use super::options::TreeOptions;
 use crate::container::{ChunkSize, Contents, Params, Rules};
-use crate::detect::{self, Format, explained};
+use crate::detect::Format;
 use crate::dtype::{ByteOrder, DType};
 use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
+use crate::place::{self, Place};
 use crate::schunk::{OpenOptions, SuperChunk};
-#[cfg(any(unix, windows))]
-use crate::store::Folder;
 use crate::store::{Dir, again_if_changed};
 use crate::superfile::{
-    Access, Column, Compression, Leaf, MAX_CHUNK, Order, Root, Storage, Truncation, Updates,
+    Access, Column, Compression, ItemOrder, Leaf, MAX_CHUNK, Root, Storage, Truncation, Updates,
 };
 
 /// The bytes of a chunk of the widest column, where nobody says otherwise.
@@ -29,6 +27,7 @@ const CHUNK: usize = 512 << 10;
 pub(super) struct Tree {
     pub(super) root: Arc<Root>,
     pub(super) storage: Storage,
+    pub(super) attributes: Attributes,
     pub(super) columns: Vec<Body>,
     updates: Vec<Arc<Mutex<Updates>>>,
     /// What is done to new items of each column. Empty in a tree that is only read.
@@ -49,6 +48,15 @@ pub(super) enum Mode {
     Recover,
 }
 
+impl Mode {
+    pub(super) fn of(access: place::Access) -> Self {
+        match access {
+            place::Access::Read => Self::Read,
+            place::Access::Edit | place::Access::Share => Self::Edit,
+        }
+    }
+}
+
 /// What a tree without a path is called in errors.
 pub(super) const NAMELESS: &str = "blsk tree";
 
@@ -61,23 +69,23 @@ pub(super) enum Body {
 }
 
 impl Tree {
-    /// Makes an empty tree in an empty folder.
-    pub(super) fn create(
-        dir: Arc<dyn Dir>,
-        name: String,
+    /// Makes an empty tree in a new or empty folder.
+    pub(super) fn created(
+        place: &Place<'_>,
         columns: Vec<Leaf>,
         row_shape: &[u64],
-        options: &Options,
+        options: &TreeOptions,
     ) -> Result<Self> {
-        Self::made(dir, name, new_storage(columns, row_shape, options)?, options)
+        let storage = new_storage(columns, row_shape, options)?;
+        Self::made(place.new_folder()?, place.told(NAMELESS), storage, options)
     }
 
-    /// Makes an empty tree of this storage in an empty folder.
+    /// Makes an empty tree of this storage in a new or empty folder.
     pub(super) fn made(
         dir: Arc<dyn Dir>,
         name: String,
         storage: Storage,
-        options: &Options,
+        options: &TreeOptions,
     ) -> Result<Self> {
         let access = Access {
             limits: Limits::default(),
@@ -93,17 +101,20 @@ impl Tree {
         })
     }
 
-    /// Opens the tree of a folder.
-    pub(super) fn open(
-        dir: Arc<dyn Dir>,
-        name: String,
-        options: &OpenOptions,
-        mode: Mode,
-    ) -> Result<Self> {
-        again_if_changed(options.wait, || Self::open_once(dir.clone(), name.clone(), options, mode))
+    pub(super) fn opened(place: &Place<'_>, options: &OpenOptions, mode: Mode) -> Result<Self> {
+        let claim = if mode == Mode::Read { place::Access::Read } else { place::Access::Edit };
+        again_if_changed(options.wait, || {
+            let folder = place.folder(claim, options.wait);
+            let opened = folder.and_then(|dir| {
+                let name = place.told(NAMELESS);
+                let opened = Self::opened_in(dir, name.clone(), options, mode);
+                opened.map_err(|error| error.within(name))
+            });
+            opened.map_err(|error| place.explained(error, &[Format::Blsk], 0))
+        })
     }
 
-    fn open_once(
+    fn opened_in(
         dir: Arc<dyn Dir>,
         name: String,
         options: &OpenOptions,
@@ -117,26 +128,8 @@ impl Tree {
             writable: mode != Mode::Read,
             recover: mode == Mode::Recover,
         };
-        let equip = |compress: CompressOptions| options.equip(compress);
-        let opened = Root::open(dir.clone(), name.clone(), access);
-        let opened = opened.and_then(|(root, storage)| Self::over(root, storage, equip));
-        let look = || detect::dir(dir.as_ref());
-        opened.map_err(|error| explained(error.within(name), &[Format::Blsk], look))
-    }
-
-    /// Opens the tree of a path.
-    #[cfg(any(unix, windows))]
-    pub(super) fn at(path: &Path, options: &OpenOptions, mode: Mode) -> Result<Self> {
-        let name = path.display().to_string();
-        again_if_changed(options.wait, || {
-            let folder = match mode {
-                Mode::Read => Folder::open(path),
-                Mode::Edit | Mode::Recover => Folder::claim(path, options.wait.unwrap_or_default()),
-            };
-            let look = || detect::path(path);
-            let folder = folder.map_err(|error| explained(error, &[Format::Blsk], look))?;
-            Self::open_once(Arc::new(folder), name.clone(), options, mode)
-        })
+        let (root, storage) = Root::open(dir, name, access)?;
+        Self::over(root, storage, |compress| options.equip(compress))
     }
 
     fn over(
@@ -156,7 +149,18 @@ impl Tree {
         }
         let rows = storage.shape.first().copied();
         let committed = rows.filter(|_| !root.access.recover);
-        Ok(Self { root, storage, columns, updates, truncations, dirty: false, committed })
+        // A reader must not see the rows of one commit and the attributes of the next.
+        let attributes = root.checked(Attributes::read(&root))?;
+        Ok(Self {
+            root,
+            storage,
+            attributes,
+            columns,
+            updates,
+            truncations,
+            dirty: false,
+            committed,
+        })
     }
 
     /// The number of rows.
@@ -165,21 +169,20 @@ impl Tree {
     }
 
     /// The bytes of a row of a column.
-    pub(super) fn row_len(&self, column: usize) -> usize {
-        self.storage.columns.get(column).map_or(0, |leaf| self.storage.row_len(leaf))
+    pub(super) fn row_len(&self, column: usize) -> Result<usize> {
+        Ok(self.storage.row_len(self.storage.columns.must_get(column)?))
     }
 
     /// Reads rows of a column into `dst`, which is exactly as long.
     pub(super) fn read_rows(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        let count = self.check_rows(&rows)?;
-        if count.checked_mul(self.row_len(column)) != Some(dst.len()) {
+        let (count, len) = (self.check_rows(&rows)?, self.row_len(column)?);
+        if count.checked_mul(len) != Some(dst.len()) {
             return Err(Error::invalid(format!(
-                "{count} rows of {} bytes, the buffer has {}",
-                self.row_len(column),
+                "{count} rows of {len} bytes, the buffer has {}",
                 dst.len()
             )));
         }
-        match self.column(column)? {
+        match self.columns.must_get(column)? {
             Body::Rows(chunks) => chunks.read_items(rows, dst),
             Body::Grid(grid) => grid.read_rows(rows, dst),
         }
@@ -187,8 +190,8 @@ impl Tree {
 
     /// Reads single rows of a column, in the order of `rows`, into the start of `dst`.
     pub(super) fn gather(&self, column: usize, rows: &[u64], dst: &mut [u8]) -> Result<()> {
-        let len = self.row_len(column).max(1);
-        match self.column(column)? {
+        let len = self.row_len(column)?.max(1);
+        match self.columns.must_get(column)? {
             Body::Rows(chunks) => chunks.gather(rows, dst),
             Body::Grid(_) => {
                 if dst.len() / len < rows.len() {
@@ -235,18 +238,16 @@ impl Tree {
 
     /// Overwrites rows of one column.
     pub(super) fn write_rows(&mut self, column: usize, start: u64, bytes: &[u8]) -> Result<()> {
-        let len = self.row_len(column).max(1);
+        let len = self.row_len(column)?.max(1);
         if !bytes.len().is_multiple_of(len) {
             return Err(Error::invalid(format!("{} bytes are no rows of {len}", bytes.len())));
         }
         let rows = self.rows();
         self.check_rows(&(start..start.saturating_add((bytes.len() / len) as u64)))?;
-        self.column(column)?;
         let bytes = self.truncated(column, bytes);
-        self.change(|columns| match columns.get_mut(column) {
-            Some(Body::Rows(chunks)) => chunks.write_items(start, &bytes),
-            Some(Body::Grid(grid)) => grid.write_rows(start, &bytes, rows),
-            None => Ok(()),
+        self.change(|columns| match columns.must_get_mut(column)? {
+            Body::Rows(chunks) => chunks.write_item_bytes(start, &bytes),
+            Body::Grid(grid) => grid.write_rows(start, &bytes, rows),
         })
     }
 
@@ -255,23 +256,25 @@ impl Tree {
         while rows > self.rows() {
             let band = self.storage.chunkshape.first().map_or(1, |side| (*side).max(1));
             let missing = usize::try_from(rows - self.rows()).unwrap_or(usize::MAX).min(band);
-            let zeros: Vec<Vec<u8>> = (0..self.columns.len())
-                .map(|column| vec![0; missing * self.row_len(column)])
-                .collect();
+            let zeros =
+                (0..self.columns.len()).map(|column| Ok(vec![0; missing * self.row_len(column)?]));
+            let zeros = zeros.collect::<Result<Vec<_>>>()?;
             self.append(&zeros.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         }
-        if rows < self.rows() { self.truncate(rows) } else { Ok(()) }
+        if rows < self.rows() { self.cut(rows) } else { Ok(()) }
     }
 
-    /// Removes this many rows from the end.
-    pub(super) fn trim(&mut self, count: u64) -> Result<()> {
-        let rows = self.rows().checked_sub(count).ok_or_else(|| {
-            Error::invalid(format!("{count} rows cannot be cut off {}", self.rows()))
-        })?;
-        self.resize(rows)
+    /// Keeps the first `rows` rows.
+    pub(super) fn truncate(&mut self, rows: u64) -> Result<()> {
+        match self.rows() {
+            known if rows > known => {
+                Err(Error::invalid(format!("{rows} rows cannot be kept of {known}")))
+            }
+            _ => self.resize(rows),
+        }
     }
 
-    fn truncate(&mut self, rows: u64) -> Result<()> {
+    fn cut(&mut self, rows: u64) -> Result<()> {
         self.change(|columns| {
             columns.iter_mut().try_for_each(|body| match body {
                 Body::Rows(chunks) => chunks.resize(rows),
@@ -282,9 +285,21 @@ impl Tree {
         Ok(())
     }
 
+    pub(super) fn set_attribute(&mut self, name: &str, value: &Attribute) -> Result<()> {
+        self.root.check_writable()?;
+        self.attributes.set(name, value)
+    }
+
+    /// Removes an attribute; returns whether there was one.
+    pub(super) fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+        self.root.check_writable()?;
+        Ok(self.attributes.remove(name))
+    }
+
     /// Makes all changes durable in one step.
     pub(super) fn commit(&mut self) -> Result<()> {
-        if !self.dirty {
+        let attributes = self.attributes.changed_text();
+        if !self.dirty && attributes.is_none() {
             return Ok(());
         }
         let told = |error: Error| error.within(self.root.name.clone());
@@ -295,9 +310,15 @@ impl Tree {
             }
         }
         let rows = Some(self.rows());
-        let storage = (rows != self.committed).then_some(&self.storage);
-        self.root.finish(storage, self.rows()).map_err(told)?;
+        if rows != self.committed {
+            self.root.stage_meta("storage", self.storage.to_text());
+        }
+        if let Some(text) = attributes {
+            self.root.stage_meta("attributes", text);
+        }
+        self.root.finish(self.rows()).map_err(told)?;
         (self.committed, self.dirty) = (rows, false);
+        self.attributes.settle();
         Ok(())
     }
 
@@ -321,13 +342,6 @@ impl Tree {
             all.added += one.added;
         }
         all
-    }
-
-    fn column(&self, column: usize) -> Result<&Body> {
-        self.columns.get(column).ok_or_else(|| {
-            let words = format!("there is no column {column}: there are {}", self.columns.len());
-            Error::invalid(words)
-        })
     }
 
     /// Does a change. One that fails leaves a column as it was, but may have changed others before:
@@ -362,7 +376,7 @@ impl Tree {
         }
         let mut rows = None;
         for (column, bytes) in parts.iter().enumerate() {
-            let len = self.row_len(column).max(1);
+            let len = self.row_len(column)?.max(1);
             let count = bytes.len() / len;
             if !bytes.len().is_multiple_of(len) || rows.is_some_and(|rows| rows != count) {
                 return Err(Error::invalid(format!(
@@ -397,7 +411,7 @@ impl Body {
         let compress = equip(compress);
         let whole_rows = storage.shape.iter().zip(&storage.chunkshape).skip(1);
         let whole_rows = whole_rows.fold(true, |all, (side, chunk)| all && *side == *chunk as u64);
-        if whole_rows && (storage.order == Order::C || storage.shape.len() == 1) {
+        if whole_rows && (storage.order == ItemOrder::C || storage.shape.len() == 1) {
             let row_len = storage.row_len(leaf);
             let rows = *storage.chunkshape.must_get(0)?;
             let params = Params::from_options(&compress)?;
@@ -419,7 +433,7 @@ impl Body {
 pub(super) fn new_storage(
     columns: Vec<Leaf>,
     row_shape: &[u64],
-    options: &Options,
+    options: &TreeOptions,
 ) -> Result<Storage> {
     let to_usize = |side: &u64| usize::try_from(*side).unwrap_or(usize::MAX);
     let row_chunk = match &options.chunk_row_shape {

@@ -53,6 +53,10 @@ impl Attrs {
         old
     }
 
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changed
+    }
+
     /// Writes changed values beside the file, so that there is room for them.
     pub(crate) fn prepare(&self, home: &Home) -> Result<()> {
         match self.changed {

@@ -49,7 +49,7 @@ pub(crate) use watch::Watch;
 /// Which program wrote the folder, as far as its files tell.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub enum Origin {
     /// carray 0.5 or bcolz up to 1.0: no codec is named, it is BloscLZ.
     Early,
     /// bcolz 1.1 and later, bcolz-zipline, and this library.

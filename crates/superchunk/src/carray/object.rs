@@ -48,7 +48,7 @@ fn read(home: &Home, name: &str, limits: &Limits) -> Result<Vec<u8>> {
     let start = wire::filled(&start, found)?;
     check_header(start)?;
     let header = Header::parse(start.must_get(HEADER_LEN..)?)?;
-    limits.check_decoded(header.len())?;
+    limits.check_decoded(header.byte_len())?;
     let len = header.compressed_len();
     // The file has to be as long as the chunk says before memory is taken for it.
     if file.len()? < (HEADER_LEN + len) as u64 {

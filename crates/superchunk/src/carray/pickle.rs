@@ -9,7 +9,7 @@
 //! PROTO  FRAME         [  memo (  1     2   append all, stop
 //! ```
 
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, Result};
 use crate::wire::Reader;
 use crate::wire::msgpack::Value;
 
@@ -221,7 +221,7 @@ impl<'a> Machine<'a> {
         }
         let top = self.top()?;
         match known {
-            Ok(place) => self.memo.get_mut(place).map_or((), |kept| kept.1 = top),
+            Ok(place) => self.memo.must_get_mut(place)?.1 = top,
             Err(place) => self.memo.insert(place, (key, top)),
         }
         Ok(())

@@ -18,7 +18,7 @@
 //! | `expectedlen` | what chunklen was chosen for; any number |
 //! | `dflt` | the value of rows that nobody has set |
 
-use super::Dialect;
+use super::Origin;
 use super::sizes::{line, object, told};
 use crate::dtype::{ByteOrder, DKind, DType};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ pub(crate) struct Storage {
     pub(crate) chunk_len: u64,
     pub(crate) expected_len: i64,
     pub(crate) default: Json,
-    pub(crate) dialect: Dialect,
+    pub(crate) origin: Origin,
 }
 
 /// What the items are.
@@ -83,17 +83,17 @@ impl Storage {
             chunk_len,
             expected_len,
             default,
-            dialect: Dialect::Modern,
+            origin: Origin::Modern,
         })
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let json = object(text, "storage")?;
         let need = |key| json.get(key).ok_or_else(|| corrupt(format!("there is no `{key}`")));
-        let (dialect, params) = match (json.get("cparams"), json.get("bparams")) {
-            (Some(params), _) if params.get("cname").is_some() => (Dialect::Modern, params),
-            (Some(params), _) => (Dialect::Early, params),
-            (None, Some(params)) => (Dialect::Blz, params),
+        let (origin, params) = match (json.get("cparams"), json.get("bparams")) {
+            (Some(params), _) if params.get("cname").is_some() => (Origin::Modern, params),
+            (Some(params), _) => (Origin::Early, params),
+            (None, Some(params)) => (Origin::Blz, params),
             (None, None) => return Err(corrupt("there is no `cparams`".to_owned())),
         };
         let chunk_len = need("chunklen")?;
@@ -109,7 +109,7 @@ impl Storage {
             chunk_len,
             expected_len: json.get("expectedlen").and_then(Json::as_i64).unwrap_or(0),
             default: json.get("dflt").cloned().unwrap_or(Json::Null),
-            dialect,
+            origin,
         })
     }
 
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn storage_is_written_as_bcolz_writes_it() {
         let storage = Storage::parse(MODERN).unwrap();
-        assert_eq!((storage.dialect, storage.chunk_len), (Dialect::Modern, 25));
+        assert_eq!((storage.origin, storage.chunk_len), (Origin::Modern, 25));
         assert_eq!(storage.write(), MODERN);
         let own = Storage::new(
             DType::parse("<i4").unwrap(),
@@ -221,10 +221,10 @@ mod tests {
     fn every_dialect_is_read() {
         let early = MODERN.replace(", \"cname\": \"lz4\", \"quantize\": 0", "");
         let storage = Storage::parse(&early.replace("1}", "true}")).unwrap();
-        assert_eq!((storage.dialect, storage.codec()), (Dialect::Early, Codec::BloscLz));
+        assert_eq!((storage.origin, storage.codec()), (Origin::Early, Codec::BloscLz));
         assert_eq!(storage.filter, Some(Filter::Shuffle));
         let blz = Storage::parse(&early.replace("cparams", "bparams")).unwrap();
-        assert_eq!(blz.dialect, Dialect::Blz);
+        assert_eq!(blz.origin, Origin::Blz);
         let odd = MODERN.replace("60", "-1").replace("lz4", "snappy").replace("\": 1,", "\": 2,");
         let odd = Storage::parse(&odd).unwrap();
         assert_eq!((odd.expected_len, odd.filter), (-1, Some(Filter::BitShuffle)));

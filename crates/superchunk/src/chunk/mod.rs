@@ -83,15 +83,15 @@ pub fn decompress_items<T: Pod>(chunk: &[u8]) -> Result<Vec<T>> {
     let wanted = size_of::<T>();
     // A header has no room for sizes above 255 and says 1 instead.
     let fits = header.item_size() == wanted || (wanted > 255 && header.item_size() == 1);
-    if wanted == 0 || !fits || !header.len().is_multiple_of(wanted) {
+    if wanted == 0 || !fits || !header.byte_len().is_multiple_of(wanted) {
         return Err(Error::invalid(format!(
             "the chunk has {} bytes of items of {}, not items of {wanted}",
-            header.len(),
+            header.byte_len(),
             header.item_size()
         ))
         .at("chunk", "typesize", 3));
     }
-    let mut items = bytemuck::zeroed_vec(header.len() / wanted);
+    let mut items = bytemuck::zeroed_vec(header.byte_len() / wanted);
     decoder.decompress_into(chunk, bytemuck::cast_slice_mut(&mut items))?;
     Ok(items)
 }

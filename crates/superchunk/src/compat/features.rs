@@ -91,7 +91,8 @@ pub(super) fn blosc2_needs(header: &Header) -> Vec<Need> {
     if header.content() == Content::VariableBlocks {
         needs.push(Need::since(BLOSC2_THREE, "blocks of variable length"));
     }
-    if header.content() == Content::Zeros && !header.len().is_multiple_of(header.item_size().max(1))
+    if header.content() == Content::Zeros
+        && !header.byte_len().is_multiple_of(header.item_size().max(1))
     {
         needs.push(Need::since(Version::new(3, 1, 5), "zeros that are not whole items"));
     }

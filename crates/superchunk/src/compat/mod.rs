@@ -42,6 +42,8 @@ use crate::error::{Error, Result};
 #[cfg(any(unix, windows))]
 use crate::frame::INDEX;
 #[cfg(any(unix, windows))]
+#[cfg(any(unix, windows))]
+use crate::place::Place;
 use crate::schunk::OpenOptions;
 use crate::schunk::SuperChunk;
 #[cfg(any(unix, windows))]
@@ -177,26 +179,26 @@ impl Compatibility {
 #[cfg(any(unix, windows))]
 pub fn path(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<Compatibility>> {
     let path = path.as_ref();
-    let format = detect::path(path)?.format;
+    let format = detect::path_at(path, options.offset)?.format;
     let found = match format {
         Format::Frame | Format::SparseFrame => {
             let mut found = super_chunk(&SuperChunk::open_with(path, options)?)?;
             let is_sparse = format == Format::SparseFrame;
             let mut first = [0];
             let index = if is_sparse { path.join(INDEX) } else { path.to_owned() };
-            FileReader::open(&index)?.read_exact_at(0, &mut first)?;
+            FileReader::open(&index)?.read_exact_at(options.offset, &mut first)?;
             if first != [MODERN_FRAME] {
                 found.add([Need::never("a frame of before C-Blosc2 2.0")]);
             }
             vec![found]
         }
-        Format::Chunk => chunk(&FileReader::open(path)?)?,
+        Format::Chunk => chunk(Place::Path(path).store(options.offset)?.as_ref())?,
         #[cfg(feature = "bloscpack")]
         Format::Bloscpack => vec![pack(&Pack::open_with(path, options)?)?],
         Format::BcolzArray => vec![bcolz_array(&bcolz::Array::open_with(path, options)?)?],
         Format::BcolzTable => vec![bcolz_table(&bcolz::Table::open_with(path, options)?)?],
         Format::Blsk | Format::BlskFile => Vec::new(),
-        Format::Columns => columns(&ColumnFolder::open(path, &options.limits)?, options)?,
+        Format::Columns => columns(&ColumnFolder::open_with(path, options)?, options)?,
         _ => return Err(Error::unsupported("only Blosc data has readers to compare")),
     };
     Ok(Program::ALL.into_iter().map(|program| of_program(program, &found)).collect())
@@ -256,7 +258,7 @@ pub fn super_chunk(frame: &SuperChunk) -> Result<Compatibility> {
 }
 
 #[cfg(any(unix, windows))]
-fn chunk(file: &FileReader) -> Result<Vec<Compatibility>> {
+fn chunk(file: &dyn ReadAt) -> Result<Vec<Compatibility>> {
     let mut start = vec![0; file.len()?.min(64).try_into().unwrap_or(64)];
     file.read_exact_at(0, &mut start)?;
     let header = Header::parse(&start)?;
@@ -280,7 +282,7 @@ pub fn pack(pack: &Pack) -> Result<Compatibility> {
     if header.chunk_count.is_none() {
         found.add([Need::never("an unknown number of chunks, which it takes for none")]);
     }
-    let data = pack.data()?;
+    let data = pack.superchunk()?;
     for number in 0..data.chunk_count() {
         if data.chunk_header(number)?.extended {
             found.add([Need::never("chunks in the format of Blosc2")]);
@@ -310,12 +312,12 @@ pub fn bcolz_table(table: &bcolz::Table) -> Result<Compatibility> {
 
 fn add_bcolz_array(found: &mut Compatibility, array: &bcolz::Array) -> Result<()> {
     found.add([Need::since(Version::new(0, 7, 0), "arrays and tables")]);
-    if array.dialect() == bcolz::Dialect::Modern {
+    if array.origin() == bcolz::Origin::Modern {
         found
             .add([Need::since(Version::new(1, 1, 0), "storage that names codec and quantization")]);
     }
     if array.dtype().kind() == crate::dtype::DKind::Struct {
         found.add([Need::never("an array of structures")]);
     }
-    array.chunks().map_or(Ok(()), |chunks| found.add_chunks(chunks, features::bcolz_needs))
+    array.superchunk().map_or(Ok(()), |chunks| found.add_chunks(chunks, features::bcolz_needs))
 }

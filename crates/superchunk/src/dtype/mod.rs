@@ -33,6 +33,17 @@ pub(crate) const MAX_TEXT: usize = 64 * 1024;
 /// The largest item: what a block can hold.
 const MAX_ITEM: usize = 536_866_816;
 
+/// In which order the items of an array or a chunk lie.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ItemOrder {
+    /// The last index changes fastest.
+    #[default]
+    C,
+    /// The first index changes fastest.
+    Fortran,
+}
+
 /// The type of an item, as NumPy knows it.
 ///
 /// ```

@@ -31,7 +31,7 @@ pub(super) fn stated_entry_len(flags: u8) -> usize {
 /// Decodes the index chunk at the start of `bytes`: the entries, and the bytes that each has.
 pub(super) fn parse(bytes: &[u8], stated: Stated, limits: &Limits) -> Result<(Vec<Entry>, usize)> {
     let header = chunk::Header::parse(bytes).map_err(of_index)?;
-    let len = header.len();
+    let len = header.byte_len();
     let entry_len = entry_len(len, header.item_size(), stated).map_err(of_index)?;
     let count = len / entry_len;
     if count > MAX_CHUNKS {

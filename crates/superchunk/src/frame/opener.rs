@@ -83,7 +83,7 @@ impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Frame")
             .field("dialect", &self.dialect())
-            .field("len", &self.len())
+            .field("len", &self.byte_len())
             .field("item_size", &self.item_size())
             .field("chunk_count", &self.chunk_count())
             .finish_non_exhaustive()
@@ -327,7 +327,7 @@ impl Frame {
     /// The decoded length of all chunks.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "the length of what the frame holds")]
-    pub fn len(&self) -> u64 {
+    pub fn byte_len(&self) -> u64 {
         self.contents.nbytes
     }
 

@@ -435,7 +435,7 @@ pub(super) fn take_hashes(layers: &mut Vec<Layer>, limits: &Limits) -> BTreeMap<
 
 fn decode_value(content: &[u8], limits: &Limits) -> Result<Value> {
     let header = crate::chunk::Header::parse(content)?;
-    limits.check_metadata("value", header.len() as u64)?;
+    limits.check_metadata("value", header.byte_len() as u64)?;
     let mut decoder = crate::chunk::Decoder::new().with_limits(*limits);
     Value::decode(&decoder.decompress(content)?)
 }

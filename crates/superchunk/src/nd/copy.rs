@@ -4,19 +4,18 @@
 use std::path::Path;
 
 #[cfg(any(unix, windows))]
-use super::FillValue;
 use super::geometry::{product, strides};
 use super::pick::Picks;
 use super::strided::{Axis, Copy};
-use super::{NdArray, NdOptions, Selection};
+use super::{NdArray, NdOptions, NdStorage, Selection};
 use crate::b2nd::NAMES;
 use crate::error::{Error, MustGet, Result};
 
 impl NdArray {
     /// Options that make a copy with the same chunks, blocks and parameters.
     #[must_use]
-    pub fn options(&self) -> NdOptions {
-        let mut options = NdOptions::new(self.frame.frame_options())
+    pub fn options(&self) -> NdStorage {
+        let mut options = NdStorage::new(self.frame.frame_options())
             .with_chunks(&self.geometry.chunks)
             .with_blocks(&self.geometry.blocks);
         for name in self.frame.metalayer_names().filter(|name| !NAMES.contains(name)) {
@@ -29,32 +28,31 @@ impl NdArray {
     /// A copy at `path`, made as the options say. Values behind the chunks come along, metalayers where
     /// the options have none of the name.
     #[cfg(any(unix, windows))]
-    pub fn copy_to(&self, path: impl AsRef<Path>, options: &NdOptions) -> Result<Self> {
-        let options = self.with_layers(options);
-        let mut copy =
-            Self::create_filled(path, self.shape(), &self.dtype, FillValue::Zeros, &options)?;
+    pub fn copy_to(&self, path: impl AsRef<Path>, options: &NdStorage) -> Result<Self> {
+        let mut copy = Self::create(path, &self.copy_options(options))?;
         copy.take_from(self)?;
         copy.commit()?;
         Ok(copy)
     }
 
     /// A copy in memory, made as the options say.
-    pub fn copy_to_memory(&self, options: &NdOptions) -> Result<Self> {
-        let options = self.with_layers(options);
-        let mut copy = Self::in_memory(self.shape(), &self.dtype, &options)?;
+    pub fn copy_to_memory(&self, options: &NdStorage) -> Result<Self> {
+        let mut copy = Self::in_memory(&self.copy_options(options))?;
         copy.take_from(self)?;
         Ok(copy)
     }
 
     /// A copy in memory whose axis `i` is the axis `order[i]` of this array.
-    pub fn transpose(&self, order: &[usize], options: &NdOptions) -> Result<Self> {
+    pub fn transpose(&self, order: &[usize], options: &NdStorage) -> Result<Self> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.ndim()) {
             return Err(Error::invalid(format!("{order:?} is no order of {} axes", self.ndim())));
         }
         let shape: Vec<u64> = permuted(self.shape(), order);
-        let mut copy = Self::in_memory(&shape, &self.dtype, options)?;
+        let mut copy = Self::in_memory(
+            &NdOptions::new(&shape, self.dtype.clone()).with_storage(options.clone()),
+        )?;
         copy.fill_boxes(|start, extent| {
             // The box of this array that becomes the box of the copy.
             let mut back = vec![0; order.len()];
@@ -69,13 +67,13 @@ impl NdArray {
     }
 
     /// A copy in memory without the axes of one index.
-    pub fn squeeze(&self, options: &NdOptions) -> Result<Self> {
+    pub fn squeeze(&self, options: &NdStorage) -> Result<Self> {
         let shape: Vec<u64> = self.shape().iter().copied().filter(|side| *side != 1).collect();
         self.reshaped_copy(&shape, options)
     }
 
     /// A copy in memory with one more axis, of one index, before axis `axis`.
-    pub fn expand(&self, axis: usize, options: &NdOptions) -> Result<Self> {
+    pub fn expand(&self, axis: usize, options: &NdStorage) -> Result<Self> {
         if axis > self.ndim() {
             return Err(Error::invalid(format!("axis {axis} of {} and one more", self.ndim())));
         }
@@ -85,8 +83,10 @@ impl NdArray {
     }
 
     /// A copy whose shape differs by axes of one index.
-    fn reshaped_copy(&self, shape: &[u64], options: &NdOptions) -> Result<Self> {
-        let mut copy = Self::in_memory(shape, &self.dtype, options)?;
+    fn reshaped_copy(&self, shape: &[u64], options: &NdStorage) -> Result<Self> {
+        let mut copy = Self::in_memory(
+            &NdOptions::new(shape, self.dtype.clone()).with_storage(options.clone()),
+        )?;
         copy.fill_boxes(|start, extent| {
             let axes = start.iter().zip(extent).zip(shape);
             let mut long = axes.filter(|(_, side)| **side != 1).map(|(axis, _)| axis);
@@ -122,7 +122,12 @@ impl NdArray {
         Ok(())
     }
 
-    fn with_layers(&self, options: &NdOptions) -> NdOptions {
+    fn copy_options(&self, storage: &NdStorage) -> NdOptions {
+        let storage = self.with_layers(storage);
+        NdOptions::new(self.shape(), self.dtype.clone()).with_storage(storage)
+    }
+
+    fn with_layers(&self, options: &NdStorage) -> NdStorage {
         let mut options = options.clone();
         for name in self.frame.metalayer_names().filter(|name| !NAMES.contains(name)) {
             if !options.frame.metalayers.iter().any(|(known, _)| known == name) {
@@ -136,8 +141,8 @@ impl NdArray {
     /// Takes over everything that `other` holds, within its limits.
     fn take_from(&mut self, other: &Self) -> Result<()> {
         self.frame.set_limits(other.frame.limits());
-        for name in other.frame.value_names() {
-            self.frame.set_value_bytes(name, &other.frame.value_bytes(name)?)?;
+        for name in other.frame.attribute_names() {
+            self.frame.set_attribute_bytes(name, &other.frame.attribute_bytes(name)?)?;
         }
         if self.geometry == other.geometry && self.frame.compresses_like(&other.frame) {
             return (0..self.geometry.chunk_count).try_for_each(|number| {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::geometry::Geometry;
-use super::{NdArray, NdOptions, Selection, defaults};
+use super::{FillValue, NdArray, NdOptions, NdStorage, Selection, defaults};
 use crate::b2nd::NAME;
 use crate::block_shape::BlockShape;
 use crate::chunk;
@@ -15,83 +15,38 @@ use crate::npy;
 use crate::schunk::{Fill, FrameOptions, SuperChunk};
 use crate::store::Dir;
 
-/// What a new array is filled with; it takes no time and hardly any space.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FillValue<'v> {
-    /// Zero bytes.
-    Zeros,
-    /// NaN; for floats of 4 or 8 bytes in little-endian order.
-    Nans,
-    /// Nothing: the items read as zeros, and the file says that nobody has set them.
-    Uninitialised,
-    /// The bytes of one item.
-    Value(&'v [u8]),
-}
-
 impl NdArray {
-    /// A new array of zeros at `path`, where nothing may be yet: a file, or a folder if the options say
-    /// so.
+    /// A new array at `path`, where nothing may be yet: a file, or a folder if the options say so.
     #[cfg(any(unix, windows))]
-    pub fn create(
-        path: impl AsRef<Path>,
-        shape: &[u64],
-        dtype: &DType,
-        options: &NdOptions,
-    ) -> Result<Self> {
-        Self::create_filled(path, shape, dtype, FillValue::Zeros, options)
-    }
-
-    /// A new array of zeros in memory.
-    pub fn in_memory(shape: &[u64], dtype: &DType, options: &NdOptions) -> Result<Self> {
-        Self::filled(shape, dtype, FillValue::Zeros, options)
-    }
-
-    /// A new array of one value at `path`.
-    #[cfg(any(unix, windows))]
-    pub fn create_filled(
-        path: impl AsRef<Path>,
-        shape: &[u64],
-        dtype: &DType,
-        value: FillValue<'_>,
-        options: &NdOptions,
-    ) -> Result<Self> {
-        let plan = Plan::new(shape, dtype, value, options)?;
+    pub fn create(path: impl AsRef<Path>, options: &NdOptions) -> Result<Self> {
+        let plan = Plan::new(options)?;
         let frame = SuperChunk::create(path, &plan.frame)?;
-        plan.build(frame, value)
+        plan.build(frame, &options.fill)
     }
 
-    /// A new array of one value in any folder: a contiguous frame of this name, or a sparse frame if
-    /// there is none.
+    /// A new array in any folder: a contiguous frame of this name, or a sparse frame if there is
+    /// none.
     pub fn create_in_dir(
         dir: Arc<dyn Dir>,
         name: Option<&str>,
-        shape: &[u64],
-        dtype: &DType,
-        value: FillValue<'_>,
         options: &NdOptions,
     ) -> Result<Self> {
-        let plan = Plan::new(shape, dtype, value, options)?;
+        let plan = Plan::new(options)?;
         let frame = SuperChunk::create_in_dir(dir, name, &plan.frame)?;
-        plan.build(frame, value)
+        plan.build(frame, &options.fill)
     }
 
-    /// A new array of one value in memory.
-    pub fn filled(
-        shape: &[u64],
-        dtype: &DType,
-        value: FillValue<'_>,
-        options: &NdOptions,
-    ) -> Result<Self> {
-        let plan = Plan::new(shape, dtype, value, options)?;
+    /// A new array in memory.
+    pub fn in_memory(options: &NdOptions) -> Result<Self> {
+        let plan = Plan::new(options)?;
         let frame = SuperChunk::in_memory(&plan.frame)?;
-        plan.build(frame, value)
+        plan.build(frame, &options.fill)
     }
 
     /// A new array in memory with these items, in C order.
-    pub fn from_items<T: Element>(items: &[T], shape: &[u64], options: &NdOptions) -> Result<Self> {
-        let mut array = Self::in_memory(shape, &T::dtype(), options)?;
-        array.write(&Selection::all(shape), items)?;
+    pub fn from_items<T: Element>(items: &[T], shape: &[u64], storage: &NdStorage) -> Result<Self> {
+        let mut array = Self::in_memory(&NdOptions::of::<T>(shape).with_storage(storage.clone()))?;
+        array.write_items(&Selection::all(shape), items)?;
         Ok(array)
     }
 
@@ -117,7 +72,7 @@ impl NdArray {
             }
             let stop: Vec<u64> =
                 start.iter().zip(&extent).map(|(start, extent)| start + *extent as u64).collect();
-            self.write(&Selection::from_box(&start, &stop), &items)?;
+            self.write_items(&Selection::from_box(&start, &stop), &items)?;
         }
         Ok(())
     }
@@ -159,7 +114,7 @@ impl NdArray {
         let sides: Vec<usize> =
             self.shape().iter().map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
         file.resize(start + self.bytes_of(&sides)?, 0);
-        self.read_into(&Selection::all(self.shape()), file.must_get_mut(start..)?)?;
+        self.read_bytes(&Selection::all(self.shape()), file.must_get_mut(start..)?)?;
         Ok(file)
     }
 }
@@ -172,19 +127,15 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(
-        shape: &[u64],
-        dtype: &DType,
-        value: FillValue<'_>,
-        options: &NdOptions,
-    ) -> Result<Self> {
+    fn new(options: &NdOptions) -> Result<Self> {
+        let NdOptions { shape, dtype, fill, storage } = options;
         super::geometry::check_rank(shape.len())?;
         let item_size = dtype.item_size();
         if item_size == 0 {
             return Err(Error::invalid(format!("`{dtype}` items have no bytes")));
         }
         let little = dtype.byte_order() == crate::dtype::ByteOrder::Little;
-        match value {
+        match fill {
             FillValue::Value(value) if value.len() != item_size => {
                 return Err(Error::invalid(format!(
                     "a value of {} bytes for items of {item_size}",
@@ -196,10 +147,10 @@ impl Plan {
             }
             _ => {}
         }
-        let given = (options.chunks.as_deref(), options.blocks.as_deref());
+        let given = (storage.chunks.as_deref(), storage.blocks.as_deref());
         let (chunks, blocks) = defaults::complete(shape, item_size, given.0, given.1)?;
         let geometry = Geometry::new(shape, &chunks, &blocks, item_size)?;
-        let mut frame = options.frame.clone();
+        let mut frame = storage.frame.clone();
         frame.compress.item_size = item_size;
         frame.compress.block_size = Some(geometry.block_bytes.max(1));
         frame.compress.block_shape = BlockShape::new(&blocks).ok();
@@ -212,10 +163,10 @@ impl Plan {
         Ok(Self { geometry, dtype: dtype.clone(), frame })
     }
 
-    fn build(self, mut frame: SuperChunk, value: FillValue<'_>) -> Result<NdArray> {
+    fn build(self, mut frame: SuperChunk, fill: &FillValue) -> Result<NdArray> {
         let Geometry { chunk_count, chunk_bytes, block_bytes, item_size, .. } = self.geometry;
         let items = (chunk_count as u64 * chunk_bytes as u64) / item_size as u64;
-        match value {
+        match fill {
             FillValue::Value(value) if value.iter().any(|byte| *byte != 0) => {
                 if chunk_count > 0 {
                     let count = chunk_bytes / item_size;
@@ -224,9 +175,9 @@ impl Plan {
                 }
             }
             _ if items == 0 => {}
-            FillValue::Zeros | FillValue::Value(_) => frame.fill(Fill::Zeros, items)?,
-            FillValue::Nans => frame.fill(Fill::Nans, items)?,
-            FillValue::Uninitialised => frame.fill(Fill::Uninitialised, items)?,
+            FillValue::Zeros | FillValue::Value(_) => frame.append_fill(Fill::Zeros, items)?,
+            FillValue::Nans => frame.append_fill(Fill::Nans, items)?,
+            FillValue::Uninitialised => frame.append_fill(Fill::Uninitialised, items)?,
         }
         Ok(NdArray { frame, geometry: self.geometry, dtype: self.dtype, layer: NAME })
     }

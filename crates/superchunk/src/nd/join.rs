@@ -2,13 +2,13 @@
 
 use super::geometry::strides;
 use super::pick::Picks;
-use super::{NdArray, NdOptions};
+use super::{NdArray, NdOptions, NdStorage};
 use crate::error::{Error, MustGet, Result};
 
 impl NdArray {
     /// A new array in memory: the arrays one behind the other along an axis. They differ in that axis
     /// only.
-    pub fn concatenate(arrays: &[&NdArray], axis: usize, options: &NdOptions) -> Result<Self> {
+    pub fn concatenate(arrays: &[&NdArray], axis: usize, options: &NdStorage) -> Result<Self> {
         let first = first_of(arrays)?;
         let mut shape = first.shape().to_vec();
         let joined = arrays.iter().try_fold(0u64, |sum, array| {
@@ -18,13 +18,15 @@ impl NdArray {
             sum.checked_add(side).ok_or_else(|| Error::limit("an axis is too long"))
         })?;
         *shape.must_get_mut(axis)? = joined;
-        let mut out = Self::in_memory(&shape, first.dtype(), options)?;
+        let mut out = Self::in_memory(
+            &NdOptions::new(&shape, first.dtype().clone()).with_storage(options.clone()),
+        )?;
         out.fill_boxes(|start, extent| join_box(arrays, axis, start, extent))?;
         Ok(out)
     }
 
     /// A new array in memory: the arrays, which have one shape, along a new axis.
-    pub fn stack(arrays: &[&NdArray], axis: usize, options: &NdOptions) -> Result<Self> {
+    pub fn stack(arrays: &[&NdArray], axis: usize, options: &NdStorage) -> Result<Self> {
         let first = first_of(arrays)?;
         arrays.iter().try_for_each(|array| same_but(first, array, None))?;
         let mut shape = first.shape().to_vec();
@@ -32,7 +34,9 @@ impl NdArray {
             return Err(Error::invalid(format!("axis {axis} of {} and one more", shape.len())));
         }
         shape.insert(axis, arrays.len() as u64);
-        let mut out = Self::in_memory(&shape, first.dtype(), options)?;
+        let mut out = Self::in_memory(
+            &NdOptions::new(&shape, first.dtype().clone()).with_storage(options.clone()),
+        )?;
         out.fill_boxes(|start, extent| stack_box(arrays, axis, start, extent))?;
         Ok(out)
     }

@@ -34,24 +34,18 @@ mod strided;
 mod view;
 mod write;
 
-pub use create::FillValue;
 pub(crate) use geometry::{Geometry, product, strides};
-pub use options::NdOptions;
+pub use options::{FillValue, NdOptions, NdStorage};
 pub use read::ChunkBox;
 pub use select::{AxisIndexes, AxisSlice, Selection};
 pub(crate) use strided::{Axis, Copy};
-
-#[cfg(any(unix, windows))]
-use std::path::Path;
-use std::sync::Arc;
 
 use crate::b2nd::{Meta, NAMES};
 use crate::detect::other_content;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schunk::OpenOptions;
-use crate::schunk::SuperChunk;
-use crate::store::{Dir, ReadAt};
+use crate::place::{Access, Place};
+use crate::schunk::{OpenOptions, SuperChunk, Verification, forwards_attributes, opens};
 use view::View;
 
 /// An N-d array of items of one type, cut into compressed chunks and blocks.
@@ -63,7 +57,7 @@ use view::View;
 /// # let path = folder.join("cube.b2nd");
 ///
 /// let shape = [60, 80, 100];
-/// let mut cube = NdArray::create(&path, &shape, &DType::of::<f32>(), &NdOptions::default())?;
+/// let mut cube = NdArray::create(&path, &NdOptions::of::<f32>(&shape))?;
 /// cube.write_box(&[0, 0, 0], &[1, 80, 100], bytemuck::cast_slice(&[1.5f32; 8000]))?;
 /// cube.close()?;
 ///
@@ -87,58 +81,8 @@ pub struct NdArray {
 }
 
 impl NdArray {
-    /// Opens a file or folder for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file or folder for reading, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::open_with(path, options)?)
-    }
-
-    /// Opens a file or folder for reading and writing.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file or folder for reading and writing, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::edit_with(path, options)?)
-    }
-
-    /// Reads the array that these bytes, a contiguous frame, are.
-    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::from_bytes(bytes)?)
-    }
-
-    /// Reads the array that a store, a contiguous frame, holds.
-    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::open_store(store, options)?)
-    }
-
-    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder
-    /// is if there is no name.
-    pub fn open_in_dir(
-        dir: Arc<dyn Dir>,
-        name: Option<&str>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::open_in_dir(dir, name, options)?)
-    }
-
-    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder
-    /// is if there is no name.
-    pub fn edit_in_dir(
-        dir: Arc<dyn Dir>,
-        name: Option<&str>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::edit_in_dir(dir, name, options)?)
+    pub(crate) fn opened(place: &Place<'_>, options: &OpenOptions, access: Access) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::opened(place, options, access)?)
     }
 
     /// The array that a super-chunk holds: one with a metalayer `b2nd` or `caterva`.
@@ -221,6 +165,16 @@ impl NdArray {
         self.frame.close()
     }
 
+    /// Decodes every chunk, and compares checksums where there are any.
+    pub fn verify(&self) -> Result<Verification> {
+        self.frame.verify()
+    }
+
+    /// Whether an attribute belongs to the format.
+    fn is_internal(_name: &str) -> bool {
+        false
+    }
+
     /// Looks whether another program has changed the array, and follows; returns whether it has.
     pub fn refresh(&mut self) -> Result<bool> {
         let changed = self.frame.refresh()?;
@@ -239,6 +193,9 @@ impl NdArray {
         self.frame.metalayer(self.layer).unwrap_or_default().to_vec()
     }
 }
+
+opens!(NdArray: file or folder);
+forwards_attributes!(NdArray, frame);
 
 /// What a metalayer says of the chunks, checked against the super-chunk.
 pub(crate) fn described(frame: &SuperChunk, layer: &str) -> Result<(Geometry, DType)> {
@@ -280,14 +237,14 @@ pub(crate) fn described(frame: &SuperChunk, layer: &str) -> Result<(Geometry, DT
     let geometry =
         Geometry::new(&meta.shape, &meta.chunks, &meta.blocks, item_size).map_err(corrupt)?;
     let stored = geometry.chunk_count as u64 * geometry.chunk_bytes as u64;
-    if frame.chunk_count() != geometry.chunk_count || frame.len() != stored {
+    if frame.chunk_count() != geometry.chunk_count || frame.byte_len() != stored {
         return Err(Error::corrupt(format!(
             "shape {:?} makes {} chunks of {} bytes, there are {} with {} bytes in all",
             geometry.shape,
             geometry.chunk_count,
             geometry.chunk_bytes,
             frame.chunk_count(),
-            frame.len()
+            frame.byte_len()
         ))
         .at("b2nd", "shape", 3));
     }

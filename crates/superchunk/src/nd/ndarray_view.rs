@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
-use super::{NdArray, NdOptions, Selection};
+use super::{NdArray, NdStorage, Selection};
 use crate::dtype::Element;
 use crate::error::{Error, Result};
 
@@ -18,7 +18,7 @@ impl NdArray {
     }
 
     /// A new array in memory with the items of any view of the crate `ndarray`.
-    pub fn from_ndarray<T: Element>(view: ArrayViewD<'_, T>, options: &NdOptions) -> Result<Self> {
+    pub fn from_ndarray<T: Element>(view: ArrayViewD<'_, T>, options: &NdStorage) -> Result<Self> {
         let shape: Vec<u64> = view.shape().iter().map(|side| *side as u64).collect();
         let items: Vec<T> = view.iter().copied().collect();
         Self::from_items(&items, &shape, options)

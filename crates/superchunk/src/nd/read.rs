@@ -35,7 +35,7 @@ impl NdArray {
     /// Reads the items from `start` up to but without `stop` into `dst`, in C order; it has exactly
     /// their length.
     pub fn read_box(&self, start: &[u64], stop: &[u64], dst: &mut [u8]) -> Result<()> {
-        self.read_into(&Selection::from_box(start, stop), dst)
+        self.read_bytes(&Selection::from_box(start, stop), dst)
     }
 
     /// Reads a box into a buffer whose axes have these strides, in bytes. Bytes between the items
@@ -54,7 +54,7 @@ impl NdArray {
     }
 
     /// Reads a selection into `dst`, in C order; it has exactly the length of the items.
-    pub fn read_into(&self, selection: &Selection, dst: &mut [u8]) -> Result<()> {
+    pub fn read_bytes(&self, selection: &Selection, dst: &mut [u8]) -> Result<()> {
         let picks = self.picks(selection)?;
         self.read_picks(&picks, dst)?;
         let counts: Vec<usize> = picks.iter().map(Picks::count).collect();
@@ -65,9 +65,9 @@ impl NdArray {
     }
 
     /// The items of a selection in C order, and their shape.
-    pub fn read_bytes(&self, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>)> {
+    pub fn bytes(&self, selection: &Selection) -> Result<(Vec<u64>, Vec<u8>)> {
         let mut bytes = vec![0; self.selected_len(selection)?];
-        self.read_into(selection, &mut bytes)?;
+        self.read_bytes(selection, &mut bytes)?;
         Ok((selection.shape(), bytes))
     }
 
@@ -78,7 +78,7 @@ impl NdArray {
         let len = self.selected_len(selection)?;
         let mut items: Vec<T> = bytemuck::zeroed_vec(len / size_of::<T>());
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut items);
-        self.read_into(selection, bytes)?;
+        self.read_bytes(selection, bytes)?;
         if ![ByteOrder::native(), ByteOrder::Irrelevant].contains(&self.dtype.byte_order()) {
             bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
         }
@@ -87,7 +87,7 @@ impl NdArray {
 
     /// All items in C order.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
-        Ok(self.read_bytes(&Selection::all(self.shape()))?.1)
+        Ok(self.bytes(&Selection::all(self.shape()))?.1)
     }
 
     /// Returns the items at all combinations of some indexes of each axis (NumPy's `ix_`), in C

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use superchunk_kernels::boxes::{Rows, copy_rows, join_rows_far};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, MustGet, OrBug, Result};
 
 /// Along a single axis, so many rows ahead are asked for.
 const ROWS_AHEAD: usize = 8;
@@ -79,7 +79,6 @@ impl Copy {
             16 => self.go::<16>(src, from, dst, to),
             _ => self.go_rows(src, from, dst, to),
         }
-        Ok(())
     }
 
     /// Where the last runs end that are read and written; `None` where no memory reaches so far.
@@ -114,11 +113,9 @@ impl Copy {
             return Err(Error::bug("boxes lie inside of both buffers"));
         }
         self.each_inner((0, to), |rows, from, to| {
-            if let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(to..)) {
-                join_rows_far(rows, pieces, src, dst);
-            }
-        });
-        Ok(())
+            join_rows_far(rows, pieces, src.must_get(from..)?, dst.must_get_mut(to..)?);
+            Ok(())
+        })
     }
 
     /// Whether another box differs in nothing but the length of its runs.
@@ -132,28 +129,28 @@ impl Copy {
     }
 
     /// Runs of `N` bytes.
-    fn go<const N: usize>(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) {
+    fn go<const N: usize>(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) -> Result<()> {
         self.each_inner((from, to), |rows, mut from, mut to| {
             for _ in 0..rows.count {
-                copy_run::<N>(src, from, dst, to);
+                copy_run::<N>(src, from, dst, to).or_bug("runs lie inside of both buffers")?;
                 from += rows.src_step;
                 to += rows.dst_step;
             }
-        });
+            Ok(())
+        })
     }
 
     /// Runs of any length.
-    fn go_rows(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) {
+    fn go_rows(&self, src: &[u8], from: usize, dst: &mut [u8], to: usize) -> Result<()> {
         let ahead = match self.axes.as_slice() {
             [.., next, _] => [next.src, next.dst],
             [only] => [only.src, only.dst].map(|step| step.saturating_mul(ROWS_AHEAD)),
             [] => [0, 0],
         };
         self.each_inner((from, to), |rows, from, to| {
-            if let (Some(src), Some(dst)) = (src.get(from..), dst.get_mut(to..)) {
-                copy_rows(rows, self.run, src, dst, ahead);
-            }
-        });
+            copy_rows(rows, self.run, src.must_get(from..)?, dst.must_get_mut(to..)?, ahead);
+            Ok(())
+        })
     }
 
     /// Hands on the runs along the innermost axis, and where in the buffers the first of them is, for all places along the
@@ -161,17 +158,17 @@ impl Copy {
     fn each_inner(
         &self,
         (mut from, mut to): (usize, usize),
-        mut work: impl FnMut(Rows, usize, usize),
-    ) {
+        mut work: impl FnMut(Rows, usize, usize) -> Result<()>,
+    ) -> Result<()> {
         if self.axes.iter().any(|axis| axis.count == 0) {
-            return;
+            return Ok(());
         }
         let Some((inner, outer)) = self.axes.split_last() else {
             return work(Rows { count: 1, src_step: 0, dst_step: 0 }, from, to);
         };
         let mut index = [0usize; 32];
         loop {
-            work(Rows { count: inner.count, src_step: inner.src, dst_step: inner.dst }, from, to);
+            work(Rows { count: inner.count, src_step: inner.src, dst_step: inner.dst }, from, to)?;
             let mut carry = true;
             for (axis, at) in outer.iter().zip(&mut index).rev() {
                 *at += 1;
@@ -186,19 +183,17 @@ impl Copy {
                 to -= axis.dst * axis.count;
             }
             if carry {
-                return;
+                return Ok(());
             }
         }
     }
 }
 
 #[inline]
-fn copy_run<const N: usize>(src: &[u8], from: usize, dst: &mut [u8], to: usize) {
-    let src = src.get(from..).and_then(|src| src.first_chunk::<N>());
-    let dst = dst.get_mut(to..).and_then(|dst| dst.first_chunk_mut::<N>());
-    if let (Some(src), Some(dst)) = (src, dst) {
-        *dst = *src;
-    }
+fn copy_run<const N: usize>(src: &[u8], from: usize, dst: &mut [u8], to: usize) -> Option<()> {
+    let run = src.get(from..)?.first_chunk::<N>()?;
+    *dst.get_mut(to..)?.first_chunk_mut::<N>()? = *run;
+    Some(())
 }
 
 #[cfg(test)]

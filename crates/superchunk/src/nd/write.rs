@@ -35,7 +35,7 @@ impl NdArray {
     }
 
     /// Writes a selection from numbers of this machine's byte order. `T` must be the array's type.
-    pub fn write<T: Element>(&mut self, selection: &Selection, items: &[T]) -> Result<()> {
+    pub fn write_items<T: Element>(&mut self, selection: &Selection, items: &[T]) -> Result<()> {
         self.check_type::<T>()?;
         let bytes: &[u8] = bytemuck::cast_slice(items);
         if [ByteOrder::native(), ByteOrder::Irrelevant].contains(&self.dtype.byte_order()) {

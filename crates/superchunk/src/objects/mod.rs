@@ -43,9 +43,11 @@ use std::sync::Arc;
 
 use crate::detect::other_content;
 use crate::error::{Error, Result};
-use crate::schunk::OpenOptions;
-use crate::schunk::{FrameOptions, SuperChunk, Verification};
-use crate::store::{Dir, ReadAt};
+use crate::place::{Access, Place};
+use crate::schunk::{
+    FrameOptions, OpenOptions, SuperChunk, Verification, forwards_attributes, opens,
+};
+use crate::store::Dir;
 use cache::Cache;
 use list::List;
 
@@ -119,58 +121,8 @@ impl Objects {
         Self::created(SuperChunk::in_memory(&frame_of(options)?)?, options)
     }
 
-    /// Opens a file or folder for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file or folder for reading, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::open_with(path, options)?)
-    }
-
-    /// Opens a file or folder for reading and writing.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file or folder for reading and writing, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::edit_with(path, options)?)
-    }
-
-    /// Reads the store that these bytes, a contiguous frame, are.
-    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::from_bytes(bytes)?)
-    }
-
-    /// Reads the store that a store, a contiguous frame, holds.
-    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::open_store(store, options)?)
-    }
-
-    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder
-    /// is if there is no name.
-    pub fn open_in_dir(
-        dir: Arc<dyn Dir>,
-        name: Option<&str>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::open_in_dir(dir, name, options)?)
-    }
-
-    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder
-    /// is if there is no name.
-    pub fn edit_in_dir(
-        dir: Arc<dyn Dir>,
-        name: Option<&str>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        Self::from_superchunk(SuperChunk::edit_in_dir(dir, name, options)?)
+    pub(crate) fn opened(place: &Place<'_>, options: &OpenOptions, access: Access) -> Result<Self> {
+        Self::from_superchunk(SuperChunk::opened(place, options, access)?)
     }
 
     /// Whether a super-chunk holds objects: whether it has a metalayer that says so.
@@ -321,10 +273,18 @@ impl Objects {
         Ok(report)
     }
 
+    /// Whether an attribute belongs to the format.
+    fn is_internal(name: &str) -> bool {
+        name == meta::LENGTHS
+    }
+
     fn stored_count(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 }
+
+opens!(Objects: file or folder);
+forwards_attributes!(Objects, frame);
 
 impl std::fmt::Debug for Objects {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -228,7 +228,7 @@ impl Objects {
     pub(super) fn stored_starts(&self) -> Result<Vec<u64>> {
         let chunks = self.frame.chunk_count();
         if self.has_lengths()
-            && let Ok(bytes) = self.frame.value_bytes(meta::LENGTHS)
+            && let Ok(bytes) = self.frame.attribute_bytes(meta::LENGTHS)
             && let Some(starts) = meta::parse_lengths(&bytes, chunks)
         {
             return Ok(starts);
@@ -243,7 +243,7 @@ impl Objects {
 
     /// Whether the file tells how many objects each chunk has.
     pub(super) fn has_lengths(&self) -> bool {
-        self.frame.value_names().any(|name| name == meta::LENGTHS)
+        self.frame.attribute_names().any(|name| name == meta::LENGTHS)
     }
 
     /// How many objects a chunk has, by its blocks.

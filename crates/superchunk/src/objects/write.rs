@@ -94,7 +94,7 @@ impl Objects {
         if self.pending.len() > 0 || self.taken_back {
             return Ok(());
         }
-        if self.frame.chunk_header(last)?.len() < self.block_len {
+        if self.frame.chunk_header(last)?.byte_len() < self.block_len {
             self.pending = self.chunk(last)?;
             self.starts.pop();
             self.taken_back = true;
@@ -116,9 +116,9 @@ impl Objects {
         }
         if self.starts.len() > 1 {
             let lengths = meta::write_lengths(&self.starts)?;
-            return self.frame.set_value_bytes(meta::LENGTHS, &lengths);
+            return self.frame.set_attribute_bytes(meta::LENGTHS, &lengths);
         }
-        if self.has_lengths() { self.frame.remove_value(meta::LENGTHS) } else { Ok(()) }
+        self.frame.remove_attribute(meta::LENGTHS).map(drop)
     }
 
     /// Makes pending objects chunks; those that do not fill a block only if `all` is set.

@@ -125,7 +125,7 @@ impl StoredChunk {
     /// Reads decoded bytes into the start of `dst` and returns their number. Only the blocks that
     /// hold them are decoded.
     pub fn read_bytes(&self, range: Range<usize>, dst: &mut [u8]) -> Result<usize> {
-        let is_small = range.len() < self.header.len() / 2;
+        let is_small = range.len() < self.header.byte_len() / 2;
         let lazy = self.lazy.as_ref().filter(|_| is_small && self.in_memory().is_none());
         if let Some(lazy) = lazy {
             let source = &mut Stored(self.store.as_ref());
@@ -157,7 +157,7 @@ impl StoredChunk {
                 .with_limits(self.options.limits)
                 .with_executor(self.options.executor.clone())
                 .with_registry(self.options.registry.clone())
-                .with_marks(self.options.marks)
+                .with_marks(self.options.uses_marks)
         });
         let done = read(&mut decoder);
         self.decoders.keep(decoder);

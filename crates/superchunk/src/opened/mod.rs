@@ -12,12 +12,10 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `place` | where something is: detects it there, and opens it as one type |
-//! | `chunk`, `npy` | the two formats that no other module opens |
+//! //! | `chunk`, `npy` | the two formats that no other module opens |
 
 mod chunk;
 mod npy;
-mod place;
 
 use std::fmt;
 #[cfg(any(unix, windows))]
@@ -31,14 +29,14 @@ use crate::blsk;
 #[cfg(any(unix, windows))]
 use crate::columns::ColumnFolder;
 use crate::detect::{self, Detected, Format, FrameContent};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::nd::NdArray;
 use crate::objects::Objects;
+use crate::place::{Access, Place};
 use crate::schunk::{OpenOptions, SuperChunk};
 use crate::store::{Bytes, Dir, ReadAt};
 pub use chunk::StoredChunk;
 pub use npy::NpyFile;
-use place::{Access, Place};
 
 /// Something that was opened, as what it is.
 ///
@@ -134,20 +132,20 @@ impl OpenOptions {
     /// Opens the file or folder called `name` of any folder, or the folder itself if there is no
     /// name, for reading.
     pub fn open_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<Opened> {
-        self.open_at(&Place::in_dir(dir, name), Access::Read)
+        self.open_at(&Place::in_dir(dir, name).entered(), Access::Read)
     }
 
     /// Opens the file or folder called `name` of any folder, or the folder itself if there is no
     /// name, for reading and writing.
     pub fn edit_in_dir(&self, dir: Arc<dyn Dir>, name: Option<&str>) -> Result<Opened> {
-        self.open_at(&Place::in_dir(dir, name), Access::Edit)
+        self.open_at(&Place::in_dir(dir, name).entered(), Access::Edit)
     }
 
     fn open_at(&self, place: &Place<'_>, access: Access) -> Result<Opened> {
         let detected = place.detect(self.offset)?;
         match detected.format {
             Format::Frame | Format::SparseFrame => {
-                let frame = place.super_chunk(self, access)?;
+                let frame = SuperChunk::opened(place, self, access)?;
                 of_frame(frame).map_err(|error| place.name(error))
             }
             Format::Chunk => {
@@ -163,22 +161,21 @@ impl OpenOptions {
                     .map_err(|error| place.name(error))
             }
             #[cfg(feature = "bloscpack")]
-            Format::Bloscpack => Ok(Opened::Pack(Box::new(place.pack(self, access)?))),
+            Format::Bloscpack => Ok(Opened::Pack(Box::new(Pack::opened(place, self, access)?))),
             Format::BcolzArray => {
-                Ok(Opened::BcolzArray(Box::new(place.bcolz_array(self, access)?)))
+                Ok(Opened::BcolzArray(Box::new(bcolz::Array::opened(place, self, access)?)))
             }
             Format::BcolzTable => {
-                Ok(Opened::BcolzTable(Box::new(place.bcolz_table(self, access)?)))
+                Ok(Opened::BcolzTable(Box::new(bcolz::Table::opened(place, self, access)?)))
             }
-            Format::Blsk => match place.blsk_table(self, access) {
-                // Its one column has no name.
-                Err(error) if error.kind() == ErrorKind::InvalidArgument => {
-                    Ok(Opened::BlskArray(Box::new(place.blsk_array(self, access)?)))
-                }
-                table => Ok(Opened::BlskTable(Box::new(table?))),
-            },
+            Format::Blsk => Ok(match blsk::Handle::opened(place, self, access)? {
+                blsk::Handle::Array(array) => Opened::BlskArray(Box::new(array)),
+                blsk::Handle::Table(table) => Opened::BlskTable(Box::new(table)),
+            }),
             #[cfg(any(unix, windows))]
-            Format::Columns => Ok(Opened::Columns(Box::new(place.columns(self, access)?))),
+            Format::Columns => {
+                Ok(Opened::Columns(Box::new(ColumnFolder::opened(place, self, access)?)))
+            }
             _ => Err(place.name(refused(&detected))),
         }
     }

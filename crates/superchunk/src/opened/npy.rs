@@ -61,7 +61,7 @@ impl NpyFile {
 
     /// The bytes of all items.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn byte_len(&self) -> u64 {
         self.len
     }
 

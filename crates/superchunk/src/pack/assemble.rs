@@ -1,6 +1,6 @@
 //! A whole file out of chunks that exist already.
 
-use super::header::Header;
+use super::header::PackHeader;
 use super::plan::{Plan, Policy};
 use crate::error::Result;
 use crate::wire::json::Json;
@@ -14,7 +14,7 @@ pub(crate) struct Assembly {
 impl Assembly {
     /// A file like `header` says, with chunks of these lengths, and without room for more.
     pub(crate) fn new(
-        header: Header,
+        header: PackHeader,
         json: Option<&Json>,
         lens: impl ExactSizeIterator<Item = usize>,
     ) -> Result<Self> {

@@ -34,7 +34,7 @@ const FORMAT: &str = "bloscpack";
 /// What the header of a Bloscpack file says.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct PackHeader {
     /// The version, 1 to 4.
     pub version: u8,
     /// Whether the positions of the chunks are listed.
@@ -59,7 +59,7 @@ pub struct Header {
     pub meta_size: u32,
 }
 
-impl Header {
+impl PackHeader {
     /// The header of a file of which nothing is known.
     pub(crate) fn empty(version: u8, checksum: Checksum) -> Self {
         Self {

@@ -10,7 +10,7 @@ use super::replace::{Room, room_of};
 use super::start::{Start, Trust};
 use super::walk::Chunks;
 use super::writer::{State, Writer};
-use super::{Checksum, Header, MetadataOptions};
+use super::{Checksum, MetadataOptions, PackHeader};
 use crate::chunk;
 use crate::container::{self, ChunkSize, Contents, Entry, Integrity, Layout, Params, Rules, Space};
 use crate::error::{Error, MustGet, Result};
@@ -81,7 +81,7 @@ impl Packed {
         let metadata = bytes.split_off(super::HEADER_LEN.min(bytes.len()));
         let capacity = chunks.base.saturating_sub(start.table) / super::offsets::WIDTH;
         // What the chunks say is not to be lost when more are put behind them.
-        let header = Header { last_chunk: Some(chunks.last), ..header.clone() };
+        let header = PackHeader { last_chunk: Some(chunks.last), ..header.clone() };
         let plan = Plan { header, metadata, capacity };
         let metadata_options = start.meta_header.as_ref().map_or_else(Default::default, |header| {
             MetadataOptions { checksum: header.checksum, ..MetadataOptions::default() }
@@ -105,7 +105,7 @@ impl Packed {
     pub(crate) fn creating(
         file: Arc<dyn WriteAt>,
         home: Option<Home>,
-        header: Header,
+        header: PackHeader,
         json: Option<Json>,
         policy: Policy,
         expected: u64,
@@ -169,7 +169,7 @@ impl Packed {
         Ok(Some(plan))
     }
 
-    /// Header and metadata for the chunks there are now, whose sizes are still to be stated; `None`
+    /// PackHeader and metadata for the chunks there are now, whose sizes are still to be stated; `None`
     /// when there is no room for their offsets, or for the metadata.
     pub(super) fn refitted(&self, contents: &Contents) -> Result<Option<Plan>> {
         let Some(writer) = &self.writer else { return Err(container::read_only()) };
@@ -220,8 +220,8 @@ impl Packed {
             let slot = old.get(number).and_then(|entry| entry.stored_slot());
             slot.ok_or_else(|| Error::invalid("a run has no place in a Bloscpack file"))
         };
-        let sizes =
-            (0..old.len()).map(|number| Ok(self.chunk_header(writer, slot_of(number)?)?.len()));
+        let sizes = (0..old.len())
+            .map(|number| Ok(self.chunk_header(writer, slot_of(number)?)?.byte_len()));
         let sizes = sizes.collect::<Result<Vec<_>>>()?;
         let mut header = writer.plan.header.clone();
         // A file has at least one chunk, if need be one that holds nothing.
@@ -333,7 +333,7 @@ impl Layout for Packed {
 
     fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64> {
         let (len, checksum) = (chunk.len(), self.checksum);
-        let nbytes = chunk::Header::parse(chunk)?.len();
+        let nbytes = chunk::Header::parse(chunk)?.byte_len();
         let mut digest = Vec::new();
         checksum.append(chunk, &mut digest);
         chunk.extend(digest);
@@ -418,7 +418,7 @@ impl Packed {
 
 /// What a super-chunk over a file begins with.
 pub(crate) fn contents_of(
-    header: &Header,
+    header: &PackHeader,
     chunks: &Chunks,
     compress: &CompressOptions,
     item_size: usize,
@@ -450,7 +450,7 @@ fn end_of(file: &dyn WriteAt, start: &Start, chunks: &Chunks) -> Result<u64> {
 }
 
 /// States the sizes of all chunks as the format wants it: not at all when they do not follow its rule.
-fn state_sizes(header: &mut Header, sizes: impl Iterator<Item = usize>, count: usize) {
+fn state_sizes(header: &mut PackHeader, sizes: impl Iterator<Item = usize>, count: usize) {
     let mut last = 0;
     let mut regular = true;
     for (number, size) in sizes.enumerate() {

@@ -24,7 +24,7 @@ mod walk;
 mod writer;
 
 pub use checksum::Checksum;
-pub use header::Header;
+pub use header::PackHeader;
 pub use metadata::{MetadataHeader, MetadataOptions};
 
 pub(crate) use assemble::Assembly;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::header::{self, Header};
+use super::header::{self, PackHeader};
 use super::metadata::{self, MetadataOptions};
 use super::offsets;
 use crate::error::{Error, Result};
@@ -37,17 +37,17 @@ impl Policy {
 /// The one write that makes a new state visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Switch {
-    /// Header, metadata, and the offsets up to the last one that changes.
+    /// PackHeader, metadata, and the offsets up to the last one that changes.
     Whole,
     /// Offsets alone. The length of the last object must not be stated then unless it is the same
     /// in both states.
     Offsets { last_chunk: Option<usize> },
 }
 
-/// Header, metadata, and where the offsets and the chunks go.
+/// PackHeader, metadata, and where the offsets and the chunks go.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub(super) header: Header,
+    pub(super) header: PackHeader,
     /// The metadata as stored: a section in version 3, padded text in version 4.
     pub(super) metadata: Vec<u8>,
     /// How many positions there is room for.
@@ -57,7 +57,7 @@ pub(super) struct Plan {
 impl Plan {
     /// A file like `header` says, with `count` chunks.
     pub(super) fn new(
-        mut header: Header,
+        mut header: PackHeader,
         json: Option<&Json>,
         policy: &Policy,
         count: u64,
@@ -122,7 +122,7 @@ impl Plan {
         if is_one_sector(0, place(changed.end)) {
             return Some(Switch::Whole);
         }
-        let unknown = |plan: &Self| Header { last_chunk: None, ..plan.header.clone() };
+        let unknown = |plan: &Self| PackHeader { last_chunk: None, ..plan.header.clone() };
         let same = unknown(self) == unknown(old) && self.metadata == old.metadata;
         if !same || !is_one_sector(place(changed.start), place(changed.end)) {
             return None;
@@ -131,7 +131,7 @@ impl Plan {
         Some(Switch::Offsets { last_chunk: last.filter(|_| last == old.header.last_chunk) })
     }
 
-    /// Header and metadata, as they are stored.
+    /// PackHeader and metadata, as they are stored.
     pub(super) fn head(&self) -> Vec<u8> {
         [&self.header.to_bytes(), self.metadata.as_slice()].concat()
     }

@@ -97,7 +97,7 @@ impl Packed {
         let Some(mut places) = self.places(contents)? else { return Ok(None) };
         let Some(mut plan) = self.refitted(contents)? else { return Ok(None) };
         if let Some(last) = contents.entries.last().and_then(|entry| entry.stored_slot()) {
-            plan.header.last_chunk = Some(self.header_at(last)?.len());
+            plan.header.last_chunk = Some(self.header_at(last)?.byte_len());
         }
         let Some(writer) = &self.writer else { return Ok(None) };
         if plan.switch(&writer.plan, &places.changed).is_none() || !self.is_worth(&places)? {

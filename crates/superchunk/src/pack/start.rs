@@ -1,6 +1,6 @@
 //! All that stands before the chunks of a file: header, metadata, and where the offsets are.
 
-use super::header::{self, Header};
+use super::header::{self, PackHeader};
 use super::metadata::{self, MetadataHeader};
 use super::offsets;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ pub(crate) struct Trust {
 /// What stands before the chunks.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    pub(crate) header: Header,
+    pub(crate) header: PackHeader,
     pub(crate) meta_header: Option<MetadataHeader>,
     pub(crate) metadata: Option<Json>,
     /// Where the offsets begin.
@@ -39,7 +39,7 @@ impl Start {
         let len = store.len()?;
         let mut bytes = [0; header::LEN];
         let found = store.read_at(0, &mut bytes)?;
-        let header = Header::parse(wire::filled(&bytes, found)?)?;
+        let header = PackHeader::parse(wire::filled(&bytes, found)?)?;
         let mut table = header.stored_len();
         let (mut meta_header, mut metadata) = (None, None);
         if header.metadata && header.is_proposal() {
@@ -70,7 +70,7 @@ impl Start {
 }
 
 /// Where the offsets end; the file must hold them, and the chunks they are for.
-fn check_table(header: &Header, table: u64, len: u64) -> Result<u64> {
+fn check_table(header: &PackHeader, table: u64, len: u64) -> Result<u64> {
     let end =
         header.table_slots().checked_mul(offsets::WIDTH).and_then(|bytes| bytes.checked_add(table));
     let Some(end) = end.filter(|end| *end <= len) else {

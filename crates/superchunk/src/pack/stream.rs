@@ -1,6 +1,6 @@
 //! The start of a file that is written before all is known that it has to say.
 
-use super::header::Header;
+use super::header::PackHeader;
 use super::metadata::MetadataOptions;
 use super::plan::{Plan, Policy};
 use crate::error::{Error, Result};
@@ -9,13 +9,13 @@ use crate::wire::json::Json;
 /// Room for offsets is written in pieces of this many.
 const PIECE: u64 = 8192;
 
-/// Header and metadata, and how many offsets follow.
+/// PackHeader and metadata, and how many offsets follow.
 pub(crate) struct StreamStart(Plan);
 
 impl StreamStart {
     /// The start of a file of objects, or of one whose number of chunks nobody knows.
     pub(crate) fn new(
-        mut header: Header,
+        mut header: PackHeader,
         json: Option<&Json>,
         metadata: &MetadataOptions,
         count: Option<u64>,

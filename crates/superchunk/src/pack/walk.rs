@@ -10,7 +10,7 @@
 
 use super::Trust;
 use super::ahead::Ahead;
-use super::header::Header;
+use super::header::PackHeader;
 use super::offsets::Positions;
 use super::start::Start;
 use crate::chunk;
@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
         Self { store, ahead: Ahead::new(store), start, trust, position, found, sizes }
     }
 
-    fn header(&self) -> &'a Header {
+    fn header(&self) -> &'a PackHeader {
         &self.start.header
     }
 
@@ -216,8 +216,8 @@ impl<'a> Walk<'a> {
         }
         let header = chunk::Header::parse(&bytes).map_err(told)?;
         let len = header.compressed_len();
-        if len > header.len() + bytes.len() {
-            let words = format!("{} bytes never take {len}", header.len());
+        if len > header.byte_len() + bytes.len() {
+            let words = format!("{} bytes never take {len}", header.byte_len());
             return Err(told(Error::corrupt(words).at("chunk", "cbytes", 12)));
         }
         let behind = self.position + len as u64;
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
             let words = format!("it ends at byte {end} of {}", self.start.len);
             return Err(told(Error::truncated(words).at("chunk", "cbytes", 12)));
         }
-        if header.len() == 0 && !self.header().varlen && !self.trust.unchecked {
+        if header.byte_len() == 0 && !self.header().varlen && !self.trust.unchecked {
             let mut digest = vec![0; self.header().checksum.len()];
             self.store.read_exact_at(behind, &mut digest)?;
             self.header().checksum.compare(&bytes, &digest).map_err(told)?;
@@ -237,7 +237,7 @@ impl<'a> Walk<'a> {
 
     /// Notes a chunk, if its size is what the header says.
     fn count(&mut self, number: u64, at: u64, header: &chunk::Header, last: bool) -> Result<()> {
-        let len = header.len();
+        let len = header.byte_len();
         if !self.trust.lenient {
             self.check_size(number, len, last)?;
         }

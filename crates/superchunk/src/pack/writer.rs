@@ -13,7 +13,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::header::Header;
+use super::header::PackHeader;
 use super::plan::{Plan, Policy, Switch};
 use super::space::room_for_offsets;
 use crate::error::{Error, ErrorKind, MustGet, Result};
@@ -27,7 +27,7 @@ const GATHERED: usize = 256 * 1024;
 #[derive(Debug)]
 pub(crate) struct State {
     /// The header of the last commit; before the first, what it is going to be.
-    pub(crate) header: Header,
+    pub(crate) header: PackHeader,
     /// The metadata of the next commit.
     pub(crate) json: Option<Json>,
     /// The metadata of the last one, or what the first is going to write.

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Options;
+use super::SalvageOptions;
 use super::generations::{self, Generation};
 use super::input::Input;
 use super::rebuild::{Create, Fetch, Part, Plan, Size, check_count, label};
-use super::report::{Order, Report, Source};
+use super::report::{ChunkOrder, FoundAt, SalvageReport};
 use super::scan::{Found, Judge, Scan};
 use super::trailers::trailers;
 use super::watched::Watch;
@@ -28,14 +28,18 @@ use crate::store::ReadAt;
 pub fn frame(
     store: &dyn ReadAt,
     create: Create<'_>,
-    options: impl Into<Options>,
-) -> Result<(SuperChunk, Report)> {
+    options: impl Into<SalvageOptions>,
+) -> Result<(SuperChunk, SalvageReport)> {
     let options = options.into();
     let watch = Watch::new(&options);
     watch.finish(find(&watch.over(store), create, &options.limits))
 }
 
-fn find(store: &dyn ReadAt, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
+fn find(
+    store: &dyn ReadAt,
+    create: Create<'_>,
+    limits: &Limits,
+) -> Result<(SuperChunk, SalvageReport)> {
     let mut judge = Judge::new(store, limits)?;
     let head = read_head(&mut judge.input, limits);
     judge = judge.with_shape(head.as_ref().and_then(|head| head.contents.block_shape()), false);
@@ -48,18 +52,18 @@ fn find(store: &dyn ReadAt, create: Create<'_>, limits: &Limits) -> Result<(Supe
         None => by_search(head.as_ref(), &mut judge)?,
     };
     if head.is_some_and(|head| head.lacks_magic) {
-        report.lose(Source::Bytes(0..16), "it does not say `b2frame`".to_owned());
+        report.lose(FoundAt::Bytes(0..16), "it does not say `b2frame`".to_owned());
     }
     let mut frame = plan.build(parts, &mut judge.input, create, &mut report)?;
     for (range, error) in judge.input.unreadable() {
-        report.lose(Source::Bytes(range.clone()), error.to_string());
+        report.lose(FoundAt::Bytes(range.clone()), error.to_string());
     }
     label(&mut frame, &mut report)?;
     Ok((frame, report))
 }
 
 /// What a frame is to be built of.
-type Built = (Plan, Vec<Part>, Report);
+type Built = (Plan, Vec<Part>, SalvageReport);
 
 fn read_head(input: &mut Input<'_>, limits: &Limits) -> Option<Head> {
     let len = remains::header_len(input.get(0, HEADER_START))?;
@@ -102,7 +106,7 @@ fn by_index(head: &Head, judge: &mut Judge<'_>) -> Result<Option<Built>> {
     {
         return Ok(None);
     }
-    let mut report = Report::new("frame", Order::Index);
+    let mut report = SalvageReport::new("frame", ChunkOrder::Index);
     judge.is_shape_sealed = sealed == Sealed::Everything;
     let sealed = sealed > Sealed::Nothing;
     report.sealed = sealed;
@@ -134,7 +138,7 @@ fn add_strays(
     tail: &Tail,
     judge: &mut Judge<'_>,
     parts: &mut Vec<Part>,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Result<()> {
     let trailers = trailers(&mut judge.input);
     let scan = judge.walk(&trailers)?;
@@ -145,7 +149,7 @@ fn add_strays(
     if head.contents.metalayers.iter().any(is_array) {
         report.superseded = strays.len();
     } else if !strays.is_empty() {
-        report.order = Order::FoundIndex;
+        report.order = ChunkOrder::FoundIndex;
         report
             .notes
             .push(format!("{} chunks that the index does not know come last", strays.len()));
@@ -177,7 +181,7 @@ fn resolve(
             }
             Ok(Slot::Stored(offset)) => offset,
             Err(error) => {
-                parts.push(Part::Hole { source: Source::Index, reason: error.to_string() });
+                parts.push(Part::Hole { source: FoundAt::Index, reason: error.to_string() });
                 continue;
             }
         };
@@ -194,7 +198,7 @@ fn resolve(
             // It may be whole: that there is too little memory must not make it a hole.
             Err(error) if error.is_no_damage() => return Err(error),
             Err(error) => {
-                let source = Source::Bytes(at..at);
+                let source = FoundAt::Bytes(at..at);
                 parts.push(Part::Hole { source, reason: error.to_string() });
             }
         }
@@ -203,7 +207,7 @@ fn resolve(
 }
 
 fn part_of(found: &Found) -> Part {
-    let source = Source::Bytes(found.range());
+    let source = FoundAt::Bytes(found.range());
     match found.refusal.clone() {
         Some((_, reason)) => Part::Hole { source, reason },
         None => Part::Chunk { source, len: found.decoded_len, certainty: found.certainty },
@@ -216,9 +220,9 @@ fn size_of(found: &Found) -> Option<Size> {
 }
 
 impl Fetch for Input<'_> {
-    fn fetch(&mut self, source: &Source) -> Result<&[u8]> {
+    fn fetch(&mut self, source: &FoundAt) -> Result<&[u8]> {
         match source {
-            Source::Bytes(range) => self.whole(range),
+            FoundAt::Bytes(range) => self.whole(range),
             _ => Err(Error::corrupt("it is in no place of the file")),
         }
     }
@@ -231,8 +235,8 @@ fn by_search(head: Option<&Head>, judge: &mut Judge<'_>) -> Result<Built> {
     let header_len = head.map(|head| head.header_len);
     let generation = generations::best(judge, &scan, &trailers, header_len);
     let mut chunks = data_chunks(&scan, &trailers, head, judge);
-    let order = if generation.is_some() { Order::FoundIndex } else { Order::Storage };
-    let mut report = Report::new("frame", order);
+    let order = if generation.is_some() { ChunkOrder::FoundIndex } else { ChunkOrder::Storage };
+    let mut report = SalvageReport::new("frame", order);
     let (mut parts, mut sizes) = Default::default();
     if let Some(found) = &generation {
         // The place of a chunk that an earlier index knows may be that of a later index by now.
@@ -352,7 +356,7 @@ fn note_lost(scan: &Scan, head: Option<&Head>, parts: &mut Vec<Part>) {
     let unknown = scan.unknown.iter().map(|range| (range, "these bytes are nothing known"));
     for (range, words) in damaged.chain(unknown) {
         if range.end > header_len {
-            let source = Source::Bytes(range.start.max(header_len)..range.end);
+            let source = FoundAt::Bytes(range.start.max(header_len)..range.end);
             parts.push(Part::Lost { source, reason: words.to_owned() });
         }
     }

@@ -3,7 +3,7 @@
 //! Nothing is changed in place. The result is new, and goes where the caller says: of frames
 //! another [`SuperChunk`](crate::SuperChunk), of Bloscpack files another file, of bcolz's folders,
 //! `blsk` trees and folders of columns another folder. Neither the source nor the result is ever in
-//! memory as a whole. A [`Report`] names every piece with how sure it is, and every hole. What has
+//! memory as a whole. A [`SalvageReport`] names every piece with how sure it is, and every hole. What has
 //! to be compressed is decoded again and compared before it is stored. Only what cannot be read or
 //! makes no sense becomes a hole: an error of writing the result, or limits that are too small for
 //! it, end the salvage.
@@ -56,11 +56,11 @@ pub use blsk::blsk;
 #[cfg(any(unix, windows))]
 pub use columns::columns;
 pub use frame::frame;
-pub use options::Options;
+pub use options::SalvageOptions;
 #[cfg(feature = "bloscpack")]
 pub use pack::pack;
 #[cfg(any(unix, windows))]
 pub use path::path;
 pub use rebuild::Create;
-pub use report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
+pub use report::{ATTRIBUTE, Certainty, ChunkOrder, FoundAt, Hole, Piece, SalvageReport};
 pub use sparse::sparse;

@@ -6,7 +6,7 @@ use crate::limits::Limits;
 /// What a salvage may take, and who is asked whether it goes on. [`Limits`] alone will do.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct SalvageOptions {
     /// What it may take.
     pub limits: Limits,
     /// Its [observer](Executor::with_observer) is asked before each read. The search itself is the
@@ -14,7 +14,7 @@ pub struct Options {
     pub executor: Executor,
 }
 
-impl Options {
+impl SalvageOptions {
     /// Default limits, and nobody who is asked.
     #[must_use]
     pub fn new() -> Self {
@@ -36,14 +36,14 @@ impl Options {
     }
 }
 
-impl From<&Limits> for Options {
+impl From<&Limits> for SalvageOptions {
     fn from(limits: &Limits) -> Self {
         Self::new().with_limits(*limits)
     }
 }
 
-impl From<&Options> for Options {
-    fn from(options: &Options) -> Self {
+impl From<&SalvageOptions> for SalvageOptions {
+    fn from(options: &SalvageOptions) -> Self {
         options.clone()
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::report::Report;
+use super::report::SalvageReport;
 use super::{bcolz, blsk, columns, frame, sparse};
 use crate::detect::{self, Format};
 use crate::error::{Error, ErrorKind, Result};
@@ -22,14 +22,14 @@ pub fn path(
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,
     limits: &Limits,
-) -> Result<(Report, u64)> {
+) -> Result<(SalvageReport, u64)> {
     let (from, to) = (from.as_ref(), to.as_ref());
     if from.is_dir() { folder(from, to, limits) } else { file(from, to, limits) }
 }
 
 /// A tree of `blsk` and a folder of bcolz have no file in common by which they could be taken for
 /// each other; the index of a sparse frame may be what is missing.
-fn folder(from: &Path, to: &Path, limits: &Limits) -> Result<(Report, u64)> {
+fn folder(from: &Path, to: &Path, limits: &Limits) -> Result<(SalvageReport, u64)> {
     let dir = Folder::open(from)?;
     match detect::path(from).map(|found| found.format) {
         Ok(Format::SparseFrame) => return sparse_folder(&dir, to, limits),
@@ -54,7 +54,7 @@ fn folder(from: &Path, to: &Path, limits: &Limits) -> Result<(Report, u64)> {
     })
 }
 
-fn sparse_folder(dir: &Folder, to: &Path, limits: &Limits) -> Result<(Report, u64)> {
+fn sparse_folder(dir: &Folder, to: &Path, limits: &Limits) -> Result<(SalvageReport, u64)> {
     let create = &mut |options: &FrameOptions| {
         SuperChunk::create(to, &options.clone().with_kind(Kind::Sparse))
     };
@@ -63,7 +63,7 @@ fn sparse_folder(dir: &Folder, to: &Path, limits: &Limits) -> Result<(Report, u6
 
 /// Without its start nobody knows what a file was: the chunks of frames are not those of Bloscpack
 /// files.
-fn file(from: &Path, to: &Path, limits: &Limits) -> Result<(Report, u64)> {
+fn file(from: &Path, to: &Path, limits: &Limits) -> Result<(SalvageReport, u64)> {
     let source = FileReader::open(from)?;
     let mut start = [0; 4];
     let is_pack = source.read_at(0, &mut start).is_ok() && start == *b"blpk";
@@ -79,7 +79,7 @@ fn file(from: &Path, to: &Path, limits: &Limits) -> Result<(Report, u64)> {
 }
 
 #[cfg(feature = "bloscpack")]
-fn pack_file(source: &FileReader, to: &Path, limits: &Limits) -> Result<(Report, u64)> {
+fn pack_file(source: &FileReader, to: &Path, limits: &Limits) -> Result<(SalvageReport, u64)> {
     let failed = |error: io::Error| named(to, "cannot write", error);
     let mut out = BufWriter::new(File::create(to).map_err(failed)?);
     let report = super::pack(source, &mut out, limits)?;
@@ -90,7 +90,7 @@ fn pack_file(source: &FileReader, to: &Path, limits: &Limits) -> Result<(Report,
 }
 
 #[cfg(not(feature = "bloscpack"))]
-fn pack_file(_source: &FileReader, _to: &Path, _limits: &Limits) -> Result<(Report, u64)> {
+fn pack_file(_source: &FileReader, _to: &Path, _limits: &Limits) -> Result<(SalvageReport, u64)> {
     Err(Error::corrupt("nothing of a frame can be read").within("salvage"))
 }
 
@@ -100,19 +100,19 @@ fn is_of_another_format(error: &Error) -> bool {
     error.kind() == ErrorKind::Corrupt
 }
 
-fn close((saved, report): (SuperChunk, Report)) -> Result<(Report, u64)> {
-    let bytes = saved.len();
+fn close((saved, report): (SuperChunk, SalvageReport)) -> Result<(SalvageReport, u64)> {
+    let bytes = saved.byte_len();
     saved.close()?;
     Ok((report, bytes))
 }
 
-fn counted(report: Report) -> (Report, u64) {
+fn counted(report: SalvageReport) -> (SalvageReport, u64) {
     let bytes = recovered(&report);
     (report, bytes)
 }
 
 /// The bytes of all chunks that were found, those of all columns included.
-fn recovered(report: &Report) -> u64 {
+fn recovered(report: &SalvageReport) -> u64 {
     let own = report.pieces.iter().map(|piece| piece.len as u64);
     own.chain(report.columns.iter().map(|(_, column)| recovered(column))).sum()
 }

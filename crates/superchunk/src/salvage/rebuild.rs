@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::report::{ATTRIBUTE, Certainty, Hole, Piece, Report, Source};
+use super::report::{ATTRIBUTE, Certainty, FoundAt, Hole, Piece, SalvageReport};
 use crate::b2nd;
 use crate::chunk::{self, Decoder, Header};
 use crate::container::{ChunkSize, Contents, Layer, Run};
@@ -25,13 +25,13 @@ const BYTES_PER_CHUNK: usize = size_of::<Part>() + size_of::<Piece>();
 /// What a place of the result holds.
 pub(super) enum Part {
     /// A chunk.
-    Chunk { source: Source, len: usize, certainty: Certainty },
+    Chunk { source: FoundAt, len: usize, certainty: Certainty },
     /// One value, again and again.
     Run(Run),
     /// A chunk is missing here.
-    Hole { source: Source, reason: String },
+    Hole { source: FoundAt, reason: String },
     /// Something is missing, nobody knows where.
-    Lost { source: Source, reason: String },
+    Lost { source: FoundAt, reason: String },
 }
 
 /// The item size and the decoded length of a chunk.
@@ -40,7 +40,7 @@ pub(super) type Size = (usize, usize);
 /// Where the bytes of chunks come from.
 pub(super) trait Fetch {
     /// The bytes of the chunk that was found there.
-    fn fetch(&mut self, source: &Source) -> Result<&[u8]>;
+    fn fetch(&mut self, source: &FoundAt) -> Result<&[u8]>;
 }
 
 /// Makes an empty super-chunk with these options, where the result is to be.
@@ -61,7 +61,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// What a header says, unless most chunks say otherwise; without a header, what they say.
-    pub(super) fn new(head: Option<&Contents>, sizes: &[Size], report: &mut Report) -> Self {
+    pub(super) fn new(head: Option<&Contents>, sizes: &[Size], report: &mut SalvageReport) -> Self {
         let item = majority(sizes.iter().map(|(item, _)| *item));
         let size = majority(sizes.iter().map(|(_, len)| *len));
         let Some(head) = head else {
@@ -119,7 +119,7 @@ impl Plan {
         parts: Vec<Part>,
         chunks: &mut dyn Fetch,
         create: Create<'_>,
-        report: &mut Report,
+        report: &mut SalvageReport,
     ) -> Result<SuperChunk> {
         let mut frame = self.empty(create, report)?;
         // Holes are as long as a header says, which may be damaged, too.
@@ -153,7 +153,7 @@ impl Plan {
 
     /// Compresses chunks anew whose filters need the shape of a block, if the result does not tell
     /// it.
-    fn free_of_shape(&self, frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
+    fn free_of_shape(&self, frame: &mut SuperChunk, report: &mut SalvageReport) -> Result<()> {
         if frame.stored_block_shape() == self.compress.block_shape {
             return Ok(());
         }
@@ -174,11 +174,11 @@ impl Plan {
         Ok(())
     }
 
-    fn run(&self, frame: &mut SuperChunk, run: Run, report: &mut Report) -> Result<()> {
+    fn run(&self, frame: &mut SuperChunk, run: Run, report: &mut SalvageReport) -> Result<()> {
         let len = refuse_limit(self.fill_len(frame), report)?;
         let Ok(Some(len)) = len else {
             let reason = "a run of unknown length, or longer than the limits".to_owned();
-            report.lose(Source::Index, reason);
+            report.lose(FoundAt::Index, reason);
             return Ok(());
         };
         let value = match run {
@@ -187,9 +187,9 @@ impl Plan {
             Run::Uninitialised => Fill::Uninitialised,
         };
         let chunk = frame.chunk_count();
-        frame.fill(value, (len / self.item_size) as u64)?;
+        frame.append_fill(value, (len / self.item_size) as u64)?;
         let certainty = if report.sealed { Certainty::Verified } else { Certainty::Assumed };
-        report.pieces.push(Piece { chunk, source: Source::Index, len, certainty });
+        report.pieces.push(Piece { chunk, source: FoundAt::Index, len, certainty });
         Ok(())
     }
 
@@ -197,15 +197,15 @@ impl Plan {
     fn hole(
         &self,
         frame: &mut SuperChunk,
-        source: Source,
+        source: FoundAt,
         reason: String,
-        report: &mut Report,
+        report: &mut SalvageReport,
     ) -> Result<()> {
         let number = frame.chunk_count();
         let len = self.fill_len(frame).unwrap_or(None);
         let filled = len.filter(|len| *len >= self.item_size);
         if let Some(len) = filled {
-            frame.fill(Fill::Zeros, (len / self.item_size) as u64)?;
+            frame.append_fill(Fill::Zeros, (len / self.item_size) as u64)?;
         }
         report.holes.push(Hole { chunk: filled.map(|_| number), source, reason });
         Ok(())
@@ -213,7 +213,7 @@ impl Plan {
 
     /// Adds holes, so that the result becomes as long as the header says and the shape of an array
     /// still fits: before a short chunk, which is the last.
-    pub(super) fn pad(&self, parts: &mut Vec<Part>, report: &mut Report) {
+    pub(super) fn pad(&self, parts: &mut Vec<Part>, report: &mut SalvageReport) {
         let (Some(nbytes), Some(size)) = (self.nbytes, self.chunk_size) else { return };
         let len_of = |part: &Part| match part {
             Part::Chunk { len, .. } => *len as u64,
@@ -234,13 +234,13 @@ impl Plan {
             return;
         }
         let reason = "the header speaks of more bytes than were found";
-        let hole = || Part::Hole { source: Source::Nowhere, reason: reason.to_owned() };
+        let hole = || Part::Hole { source: FoundAt::Nowhere, reason: reason.to_owned() };
         let at = short.unwrap_or(parts.len());
         parts.splice(at..at, (0..count).map(|_| hole()));
     }
 
     /// A super-chunk with all metadata but no chunks.
-    fn empty(&self, create: Create<'_>, report: &mut Report) -> Result<SuperChunk> {
+    fn empty(&self, create: Create<'_>, report: &mut SalvageReport) -> Result<SuperChunk> {
         let mut frame = self.create(create, report)?;
         for layer in &self.metalayers {
             let set = frame.set_metalayer(&layer.name, &layer.content);
@@ -249,13 +249,13 @@ impl Plan {
         for layer in &self.values {
             let value = Decoder::new().with_limits(self.limits).decompress(&layer.content);
             let value = refuse_limit(value, report)?;
-            let set = value.and_then(|value| frame.set_value_bytes(&layer.name, &value));
+            let set = value.and_then(|value| frame.set_attribute_bytes(&layer.name, &value));
             keep_or_tell(set, &format!("value `{}`", layer.name), report)?;
         }
         Ok(frame)
     }
 
-    fn create(&self, create: Create<'_>, report: &mut Report) -> Result<SuperChunk> {
+    fn create(&self, create: Create<'_>, report: &mut SalvageReport) -> Result<SuperChunk> {
         let options = FrameOptions::new(self.compress.clone());
         let mut plain = CompressOptions::new(self.item_size).with_check(true);
         plain.block_shape = self.compress.block_shape.clone();
@@ -277,7 +277,7 @@ impl Plan {
     /// The decoded length of the next chunk, where sizes are fixed.
     fn fill_len(&self, frame: &SuperChunk) -> Result<Option<usize>> {
         let Some(size) = frame.chunk_size().or(self.chunk_size) else { return Ok(None) };
-        let left = self.nbytes.and_then(|nbytes| nbytes.checked_sub(frame.len()));
+        let left = self.nbytes.and_then(|nbytes| nbytes.checked_sub(frame.byte_len()));
         let left = left.and_then(|left| usize::try_from(left).ok()).filter(|left| *left > 0);
         let len = left.map_or(size, |left| left.min(size));
         // A damaged header may speak of chunks of any length, which would have to be written out.
@@ -288,7 +288,7 @@ impl Plan {
 
 /// Ends the salvage if too little memory is what prevents that something is kept. Where no checksum
 /// vouches for lengths, one that is too large is taken for damage.
-fn refuse_limit<T>(result: Result<T>, report: &Report) -> Result<Result<T>> {
+fn refuse_limit<T>(result: Result<T>, report: &SalvageReport) -> Result<Result<T>> {
     match result {
         Err(error) if error.is_no_damage() && (report.sealed || error.kind() == ErrorKind::Bug) => {
             Err(error)
@@ -306,13 +306,14 @@ pub(super) fn unless_limit<T>(result: Result<T>) -> Result<Result<T>> {
 }
 
 /// Lists in the super-chunk itself what is lost or uncertain in it.
-pub(super) fn label(frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
+pub(super) fn label(frame: &mut SuperChunk, report: &mut SalvageReport) -> Result<()> {
     let lines = report.uncertain();
     if lines.is_empty() {
         return Ok(());
     }
-    let lines = Value::from(lines.into_iter().map(Value::from).collect::<Vec<Value>>());
-    let set = match frame.set_value(ATTRIBUTE, &lines) {
+    let lines: Vec<Value> = lines.into_iter().map(Value::from).collect();
+    let lines = Value::from(lines);
+    let set = match frame.set_attribute(ATTRIBUTE, lines.clone()) {
         // Sixteen values of the user leave no room for another.
         Err(error) if !is_of_output(&error) => frame.set_metalayer(ATTRIBUTE, &lines.encode()?),
         set => set,
@@ -333,7 +334,7 @@ fn is_of_output(error: &Error) -> bool {
 }
 
 /// Removes the metalayer of an array if the chunks cannot be what it says.
-fn drop_impossible_shape(frame: &mut SuperChunk, report: &mut Report) -> Result<()> {
+fn drop_impossible_shape(frame: &mut SuperChunk, report: &mut SalvageReport) -> Result<()> {
     for name in b2nd::NAMES {
         if frame.metalayer(name).is_none() {
             continue;
@@ -341,7 +342,7 @@ fn drop_impossible_shape(frame: &mut SuperChunk, report: &mut Report) -> Result<
         if let Err(error) = nd::described(frame, name)
             && error.kind() == ErrorKind::Corrupt
         {
-            report.lose(Source::Nowhere, format!("metalayer `{name}`: {error}"));
+            report.lose(FoundAt::Nowhere, format!("metalayer `{name}`: {error}"));
             frame.remove_metalayer(name)?;
         }
     }
@@ -349,12 +350,12 @@ fn drop_impossible_shape(frame: &mut SuperChunk, report: &mut Report) -> Result<
 }
 
 /// Reports metadata that cannot be kept, unless the result cannot be written at all.
-fn keep_or_tell(set: Result<()>, name: &str, report: &mut Report) -> Result<()> {
+fn keep_or_tell(set: Result<()>, name: &str, report: &mut SalvageReport) -> Result<()> {
     match set {
         Err(error) if is_of_output(&error) => Err(error),
         Err(error) => {
             // Without the name of the result, which is a temporary one.
-            report.lose(Source::Nowhere, format!("{name}: {}", error.message()));
+            report.lose(FoundAt::Nowhere, format!("{name}: {}", error.message()));
             Ok(())
         }
         Ok(()) => Ok(()),

@@ -24,7 +24,7 @@ pub enum Certainty {
 /// Where something was found.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum FoundAt {
     /// In these bytes of the file.
     Bytes(Range<u64>),
     /// In the file of this name.
@@ -44,7 +44,7 @@ pub struct Piece {
     /// Its number in the result.
     pub chunk: usize,
     /// Where it was found.
-    pub source: Source,
+    pub source: FoundAt,
     /// The decoded length.
     pub len: usize,
     /// How sure its bytes are.
@@ -59,7 +59,7 @@ pub struct Hole {
     /// arrays, or is Python's `None` among objects; `None` if its place is not known, or it is no chunk.
     pub chunk: Option<usize>,
     /// Where it was, or should be.
-    pub source: Source,
+    pub source: FoundAt,
     /// Why it is lost.
     pub reason: String,
 }
@@ -67,7 +67,7 @@ pub struct Hole {
 /// What tells in which order the chunks belong.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum ChunkOrder {
     /// The index of the last commit.
     Index,
     /// An index that was found, of this commit or an earlier one; what it does not know comes last.
@@ -80,13 +80,13 @@ pub enum Order {
 /// What was found, and what not.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SalvageReport {
     /// What the container is: `frame`, `sparse frame`, `bloscpack`, `bcolz array`, `bcolz objects` (an array
     /// of Python objects), `bcolz table`, `blsk array`, `blsk table`,
     /// `folder of columns`.
     pub format: &'static str,
     /// What tells the order of the chunks.
-    pub order: Order,
+    pub order: ChunkOrder,
     /// Whether a checksum vouches for header, index and metadata.
     pub sealed: bool,
     /// Every chunk of the result that holds recovered bytes, in order.
@@ -98,11 +98,11 @@ pub struct Report {
     /// What else is to be known.
     pub notes: Vec<String>,
     /// What was found of each column of a table.
-    pub columns: Vec<(String, Report)>,
+    pub columns: Vec<(String, SalvageReport)>,
 }
 
-impl Report {
-    pub(super) fn new(format: &'static str, order: Order) -> Self {
+impl SalvageReport {
+    pub(super) fn new(format: &'static str, order: ChunkOrder) -> Self {
         Self {
             format,
             order,
@@ -116,17 +116,17 @@ impl Report {
     }
 
     /// Notes a loss that has no place among the chunks.
-    pub(super) fn lose(&mut self, source: Source, reason: String) {
+    pub(super) fn lose(&mut self, source: FoundAt, reason: String) {
         self.holes.push(Hole { chunk: None, source, reason });
     }
 
     /// Notes a chunk that is lost, whose place is known.
-    pub(super) fn miss(&mut self, chunk: u64, source: Source, reason: String) {
+    pub(super) fn miss(&mut self, chunk: u64, source: FoundAt, reason: String) {
         self.holes.push(Hole { chunk: usize::try_from(chunk).ok(), source, reason });
     }
 
     /// Notes a chunk that was recovered.
-    pub(super) fn keep(&mut self, chunk: u64, source: Source, len: usize, certainty: Certainty) {
+    pub(super) fn keep(&mut self, chunk: u64, source: FoundAt, len: usize, certainty: Certainty) {
         let chunk = usize::try_from(chunk).unwrap_or(usize::MAX);
         self.pieces.push(Piece { chunk, source, len, certainty });
     }
@@ -135,7 +135,7 @@ impl Report {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let columns = self.columns.iter().all(|(_, column)| column.is_whole());
-        columns && self.holes.is_empty() && self.order == Order::Index
+        columns && self.holes.is_empty() && self.order == ChunkOrder::Index
     }
 
     /// What is lost or uncertain, in words: a line for neighbours that have the same fate. Nothing
@@ -149,7 +149,7 @@ impl Report {
     /// no room for.
     fn lines(&self, most: usize) -> Vec<String> {
         let mut lines = Vec::new();
-        if self.order != Order::Index {
+        if self.order != ChunkOrder::Index {
             lines.push(format!("the order of the chunks is that of: {}", self.order));
         }
         let lost = self.holes.iter().map(|hole| match hole.chunk {
@@ -243,7 +243,7 @@ impl fmt::Display for Certainty {
     }
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for ChunkOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Index => "index",
@@ -253,7 +253,7 @@ impl fmt::Display for Order {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for FoundAt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bytes(range) => write!(f, "bytes {} to {}", range.start, range.end),
@@ -272,11 +272,11 @@ mod tests {
     use super::*;
 
     /// A report of pieces none of which is like its neighbours.
-    fn report(count: usize) -> Report {
-        let mut report = Report::new("frame", Order::Index);
+    fn report(count: usize) -> SalvageReport {
+        let mut report = SalvageReport::new("frame", ChunkOrder::Index);
         let certainties = [Certainty::Assumed, Certainty::Decoded].into_iter().cycle();
         for (chunk, certainty) in certainties.take(count).enumerate() {
-            report.keep(chunk as u64, Source::Nowhere, 1, certainty);
+            report.keep(chunk as u64, FoundAt::Nowhere, 1, certainty);
         }
         report
     }
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(lines.len(), MOST_LINES + 1);
         let last = "chunks 1000 to 2999: some are lost or uncertain, which would take 2000 lines";
         assert_eq!(lines.last().map(String::as_str), Some(last));
-        let mut table = Report::new("table", Order::Index);
+        let mut table = SalvageReport::new("table", ChunkOrder::Index);
         table.columns = (0..4).map(|number| (format!("c{number}"), report(3000))).collect();
         let lines = table.uncertain();
         assert_eq!(lines.len(), MOST_LINES + 4);

@@ -140,7 +140,7 @@ impl<'a> Judge<'a> {
             },
             (_, _) => {}
         }
-        let (decoded_len, item_size) = (header.len(), header.item_size());
+        let (decoded_len, item_size) = (header.byte_len(), header.item_size());
         Ok(Found { at, len, suffix, decoded_len, item_size, certainty, refusal })
     }
 
@@ -193,14 +193,14 @@ impl<'a> Judge<'a> {
         if !blocks {
             return self.input.check_readable(&range).map(|()| Certainty::Assumed);
         }
-        self.limits.check_decoded(header.len())?;
+        self.limits.check_decoded(header.byte_len())?;
         check_block(header)?;
         self.check_budget()?;
         let chunk = self.input.whole(&range)?;
         match self.decoder.check(chunk) {
             Ok(()) => Ok(Certainty::Decoded),
             Err(error) => {
-                self.spend(header.len());
+                self.spend(header.byte_len());
                 Err(error)
             }
         }
@@ -254,7 +254,7 @@ impl<'a> Judge<'a> {
         let start = self.input.get(at, HEADER);
         let [3..=6, 1, flags, 1..=255, ..] = start else { return None };
         let header = Header::parse(start).ok().filter(|_| flags & 5 == 5)?;
-        let (len, decoded) = (header.compressed_len(), header.len());
+        let (len, decoded) = (header.compressed_len(), header.byte_len());
         let fits = decoded > 0 && len as u64 <= rest && len <= decoded.saturating_add(64);
         fits.then_some(header)
     }
@@ -323,7 +323,7 @@ pub(super) fn blosc1_header(input: &mut Input<'_>, at: u64, end: u64) -> Option<
     let [BLOSC1, 1, _, 1..=255, ..] = start else { return None };
     let header = Header::parse(start).ok()?;
     let len = header.compressed_len();
-    let fits = at + len as u64 <= end && len <= header.len().saturating_add(BLOSC1_HEADER);
+    let fits = at + len as u64 <= end && len <= header.byte_len().saturating_add(BLOSC1_HEADER);
     fits.then_some(header)
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::Options;
+use super::SalvageOptions;
 use super::input::Input;
 use super::rebuild::{Create, Fetch, Part, Plan, Size, check_count, label};
-use super::report::{Certainty, Order, Report, Source};
+use super::report::{Certainty, ChunkOrder, FoundAt, SalvageReport};
 use super::scan::Judge;
 use super::trailers::trailers;
 use super::watched::Watch;
@@ -32,14 +32,14 @@ struct File {
 pub fn sparse(
     dir: &dyn Dir,
     create: Create<'_>,
-    options: impl Into<Options>,
-) -> Result<(SuperChunk, Report)> {
+    options: impl Into<SalvageOptions>,
+) -> Result<(SuperChunk, SalvageReport)> {
     let options = options.into();
     let watch = Watch::new(&options);
     watch.finish(find(&watch.over(dir), create, &options.limits))
 }
 
-fn find(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, Report)> {
+fn find(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChunk, SalvageReport)> {
     let index = dir.open(INDEX).and_then(|file| read_all(file.as_ref(), limits.max_metadata));
     let index = match index {
         Err(error) if error.is_no_damage() => return Err(error),
@@ -55,8 +55,8 @@ fn find(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChun
     let listed = listed.filter(is_believed);
     let hashes: BTreeMap<u64, u64> =
         remains::file_hashes(&mut values, limits).into_iter().collect();
-    let order = if listed.is_some() { Order::Index } else { Order::Storage };
-    let mut report = Report::new("sparse frame", order);
+    let order = if listed.is_some() { ChunkOrder::Index } else { ChunkOrder::Storage };
+    let mut report = SalvageReport::new("sparse frame", order);
     report.sealed = sealed > Sealed::Nothing;
     let all = || on_disk.iter().map(|id| Entry::stored(*id)).collect::<Vec<_>>();
     let mut entries = listed.unwrap_or_else(all);
@@ -67,24 +67,24 @@ fn find(dir: &dyn Dir, create: Create<'_>, limits: &Limits) -> Result<(SuperChun
     let has_runs = |parts: &[Part]| parts.iter().any(|part| matches!(part, Part::Run(_)));
     if sizes.is_empty() && !has_runs(&parts) && !report.sealed && !on_disk.is_empty() {
         // The index leads nowhere.
-        (entries, report.order) = (all(), Order::Storage);
+        (entries, report.order) = (all(), ChunkOrder::Storage);
         (parts, sizes) = folder.parts(&entries, &hashes, report.order)?;
     }
     let order = report.order;
     let live: HashSet<u64> = entries.iter().filter_map(|entry| entry.stored_slot()).collect();
     report.superseded = on_disk.iter().filter(|id| !live.contains(id)).count();
-    let is_empty = head.is_some() && order == Order::Index && live.is_empty();
+    let is_empty = head.is_some() && order == ChunkOrder::Index && live.is_empty();
     if sizes.is_empty() && !has_runs(&parts) && !is_empty {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
     let mut plan = Plan::new(head.as_ref().map(|head| &head.contents), &sizes, &mut report);
     plan.values = values;
     plan.limits = *limits;
-    if order == Order::Storage {
+    if order == ChunkOrder::Storage {
         plan.pad(&mut parts, &mut report);
     }
     if head.is_some_and(|head| head.lacks_magic) {
-        report.lose(Source::File(INDEX.to_owned()), "it does not say `b2frame`".to_owned());
+        report.lose(FoundAt::File(INDEX.to_owned()), "it does not say `b2frame`".to_owned());
     }
     let mut files = Files { dir, limits: *limits, chunk: Vec::new() };
     let mut frame = plan.build(parts, &mut files, create, &mut report)?;
@@ -107,7 +107,7 @@ impl ChunkFolder<'_> {
         &self,
         entries: &[Entry],
         hashes: &BTreeMap<u64, u64>,
-        order: Order,
+        order: ChunkOrder,
     ) -> Result<(Vec<Part>, Vec<Size>)> {
         check_count(entries.len(), self.limits)?;
         let (mut parts, mut sizes) = (Vec::new(), Vec::new());
@@ -115,7 +115,7 @@ impl ChunkFolder<'_> {
             let (part, file) = match entry.slot(number) {
                 Ok(Slot::Run(run)) => (Part::Run(run), None),
                 Err(error) => {
-                    (Part::Hole { source: Source::Index, reason: error.to_string() }, None)
+                    (Part::Hole { source: FoundAt::Index, reason: error.to_string() }, None)
                 }
                 Ok(Slot::Stored(id)) => self.part_of(id, hashes.get(&id).copied(), order)?,
             };
@@ -126,8 +126,13 @@ impl ChunkFolder<'_> {
     }
 
     /// What a chunk file holds.
-    fn part_of(&self, id: u64, hash: Option<u64>, order: Order) -> Result<(Part, Option<File>)> {
-        let source = Source::File(chunk_name(id));
+    fn part_of(
+        &self,
+        id: u64,
+        hash: Option<u64>,
+        order: ChunkOrder,
+    ) -> Result<(Part, Option<File>)> {
+        let source = FoundAt::File(chunk_name(id));
         match self.look(id, hash) {
             Ok(file) => {
                 let part = Part::Chunk { source, len: file.len, certainty: file.certainty };
@@ -138,7 +143,7 @@ impl ChunkFolder<'_> {
             Err(error) => {
                 let reason = error.to_string();
                 let part = match order {
-                    Order::Storage => Part::Lost { source, reason },
+                    ChunkOrder::Storage => Part::Lost { source, reason },
                     _ => Part::Hole { source, reason },
                 };
                 Ok((part, None))
@@ -177,8 +182,8 @@ struct Files<'a> {
 }
 
 impl Fetch for Files<'_> {
-    fn fetch(&mut self, source: &Source) -> Result<&[u8]> {
-        let Source::File(name) = source else {
+    fn fetch(&mut self, source: &FoundAt) -> Result<&[u8]> {
+        let FoundAt::File(name) = source else {
             return Err(Error::corrupt("it is in no file"));
         };
         // Errors of the source must not be taken for errors of the result.

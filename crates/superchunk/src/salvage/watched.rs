@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Options;
+use super::SalvageOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exec::{Executor, Work};
 use crate::store::{Dir, ReadAt, WriteAt};
@@ -25,7 +25,7 @@ pub(super) struct Watched<S> {
 }
 
 impl Watch {
-    pub(super) fn new(options: &Options) -> Arc<Self> {
+    pub(super) fn new(options: &SalvageOptions) -> Arc<Self> {
         let (executor, is_stopped) = (options.executor.clone(), AtomicBool::new(false));
         Arc::new(Self { executor, is_stopped })
     }

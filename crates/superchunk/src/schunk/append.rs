@@ -361,11 +361,11 @@ impl SuperChunk {
 
 /// A chunk that holds its value, instead of one that only names it.
 pub(super) fn value_chunk(chunk: &[u8], header: &Header) -> Result<Vec<u8>> {
-    let item_size = match header.len().is_multiple_of(header.item_size()) {
+    let item_size = match header.byte_len().is_multiple_of(header.item_size()) {
         true => header.item_size(),
         false => 1,
     };
     let mut value = vec![0; item_size];
     chunk::Decoder::new().read_bytes(chunk, 0..item_size, &mut value)?;
-    chunk::repeated(&value, header.len() / item_size)
+    chunk::repeated(&value, header.byte_len() / item_size)
 }

@@ -57,7 +57,7 @@ impl SuperChunk {
             self.compress.executor.begin(
                 Work::Copy,
                 self.decoded_len(number)?,
-                Some(self.len()),
+                Some(self.byte_len()),
             )?;
             let mut chunk = match (&tail, number == self.contents.entries.len()) {
                 (Some(chunk), true) => chunk.clone(),
@@ -111,17 +111,17 @@ impl SuperChunk {
             this.leave_short();
             this.take_tail()
         })?;
-        let (len, before, tail) = (self.len(), self.contents.clone(), self.tail.bytes.clone());
+        let (len, before, tail) = (self.byte_len(), self.contents.clone(), self.tail.bytes.clone());
         let takes_chunks = self.takes_chunks_of(other);
         let appended = (0..other.chunk_count()).try_for_each(|number| {
             let len = other.decoded_len(number)?;
-            self.compress.executor.begin(Work::Copy, len, Some(other.len()))?;
+            self.compress.executor.begin(Work::Copy, len, Some(other.byte_len()))?;
             match takes_chunks {
                 true => self.append_chunk(&other.compressed_chunk(number)?),
                 false => self.append(&other.read_chunk(number)?),
             }
         });
-        if appended.is_err() && self.len() > len {
+        if appended.is_err() && self.byte_len() > len {
             // As if nothing had happened.
             for number in before.entries.len()..self.contents.entries.len() {
                 let stored = self.stored(number)?;
@@ -139,7 +139,7 @@ impl SuperChunk {
     pub fn takes_chunks_of(&self, other: &Self) -> bool {
         let fits = match (self.contents.chunk_size, other.contents.chunk_size) {
             (ChunkSize::Fixed(size), ChunkSize::Fixed(theirs)) => {
-                size == theirs && self.len().is_multiple_of(size as u64)
+                size == theirs && self.byte_len().is_multiple_of(size as u64)
             }
             (ChunkSize::Variable, _) => true,
             _ => false,
@@ -159,8 +159,8 @@ impl SuperChunk {
                 self.set_metalayer(&layer.name, &layer.content)?;
             }
         }
-        for name in other.value_names() {
-            self.set_value_bytes(name, &other.value_bytes(name)?)?;
+        for name in other.attribute_names() {
+            self.set_attribute_bytes(name, &other.attribute_bytes(name)?)?;
         }
         self.append_from(other)
     }

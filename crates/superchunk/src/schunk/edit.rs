@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use bytemuck::Pod;
+
 use super::SuperChunk;
 use super::append::value_chunk;
 use super::options::default_chunk_size;
@@ -54,7 +56,7 @@ impl SuperChunk {
             this.make_room(&header, if at_end { Place::BehindAll } else { Place::Within })?;
             let (entry, _) = this.store(&mut without_marks(chunk).into_owned())?;
             this.contents.entries.insert(number, entry);
-            this.contents.nbytes += header.len() as u64;
+            this.contents.nbytes += header.byte_len() as u64;
             Ok(())
         })
     }
@@ -88,7 +90,7 @@ impl SuperChunk {
             let old_len = this.decoded_len(number)? as u64;
             let stored = this.store(&mut without_marks(chunk).into_owned())?;
             this.replace(number, stored.0)?;
-            this.contents.nbytes = this.contents.nbytes - old_len + header.len() as u64;
+            this.contents.nbytes = this.contents.nbytes - old_len + header.byte_len() as u64;
             this.contents.vl_blocks = Self::is_vl(&header);
             Ok(())
         })
@@ -150,25 +152,37 @@ impl SuperChunk {
         })
     }
 
-    /// Overwrites items from `start` on; they must exist. Each chunk that is touched is compressed
-    /// anew.
-    pub fn write_items(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
-        let position = start.checked_mul(self.contents.item_size as u64);
-        let end = position.and_then(|position| position.checked_add(bytes.len() as u64));
-        let (Some(position), Some(_)) = (position, end.filter(|end| *end <= self.len())) else {
+    /// Overwrites bytes from `position` on; they must exist. Each chunk that is touched is
+    /// compressed anew.
+    pub fn write_bytes(&mut self, position: u64, bytes: &[u8]) -> Result<()> {
+        let end = position.checked_add(bytes.len() as u64);
+        if end.is_none_or(|end| end > self.byte_len()) {
             return Err(Error::invalid(format!(
-                "{} bytes from item {start} on end past the {} items there are: append them",
+                "{} bytes from byte {position} on end past the {} bytes there are: append them",
                 bytes.len(),
-                self.item_count()
+                self.byte_len()
             )));
-        };
+        }
         self.change(|this| {
             this.settle()?;
-            this.write_bytes(position, bytes)
+            this.overwrite(position, bytes)
         })
     }
 
-    fn write_bytes(&mut self, mut position: u64, mut bytes: &[u8]) -> Result<()> {
+    /// Overwrites items from the item `start` on; they must exist, and have the size of `T`. Each
+    /// chunk that is touched is compressed anew.
+    pub fn write_items<T: Pod>(&mut self, start: u64, items: &[T]) -> Result<()> {
+        self.check_item::<T>()?;
+        self.write_item_bytes(start, bytemuck::cast_slice(items))
+    }
+
+    /// Overwrites items, of which these are the bytes.
+    pub(crate) fn write_item_bytes(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
+        let position = start.checked_mul(self.contents.item_size as u64);
+        self.write_bytes(position.unwrap_or(u64::MAX), bytes)
+    }
+
+    fn overwrite(&mut self, mut position: u64, mut bytes: &[u8]) -> Result<()> {
         let mut fresh = Vec::new();
         while !bytes.is_empty() {
             let (number, within) = self.locate(position)?;
@@ -191,7 +205,7 @@ impl SuperChunk {
     }
 
     /// Appends `items` items of one value at no cost: they are not stored.
-    pub fn fill(&mut self, value: Fill, items: u64) -> Result<()> {
+    pub fn append_fill(&mut self, value: Fill, items: u64) -> Result<()> {
         let len = items.checked_mul(self.contents.item_size as u64);
         let len = len.ok_or_else(|| Error::limit("more items than anything can hold"))?;
         if value == Fill::Nans && !matches!(self.contents.item_size, 4 | 8) {
@@ -271,7 +285,7 @@ impl SuperChunk {
     pub fn resize(&mut self, items: u64) -> Result<()> {
         let count = self.item_count();
         if items >= count {
-            return self.fill(Fill::Zeros, items - count);
+            return self.append_fill(Fill::Zeros, items - count);
         }
         let len = items.saturating_mul(self.contents.item_size as u64);
         self.change(|this| {
@@ -306,19 +320,19 @@ impl SuperChunk {
     fn make_room(&mut self, header: &Header, place: Place) -> Result<()> {
         let size = match self.contents.chunk_size {
             ChunkSize::Variable => return Ok(()),
-            ChunkSize::Fixed(size) if header.len() <= size || self.chunk_count() > 0 => size,
+            ChunkSize::Fixed(size) if header.byte_len() <= size || self.chunk_count() > 0 => size,
             ChunkSize::Fixed(_) | ChunkSize::Open => {
                 // Nothing depends on the size yet.
-                self.contents.chunk_size = ChunkSize::Fixed(header.len());
+                self.contents.chunk_size = ChunkSize::Fixed(header.byte_len());
                 return Ok(());
             }
         };
         let fits = match place {
             Place::BehindAll => {
-                header.len() <= size && self.contents.nbytes.is_multiple_of(size as u64)
+                header.byte_len() <= size && self.contents.nbytes.is_multiple_of(size as u64)
             }
-            Place::Last => header.len() <= size,
-            Place::Within => header.len() == size,
+            Place::Last => header.byte_len() <= size,
+            Place::Within => header.byte_len() == size,
         };
         if fits { Ok(()) } else { self.make_variable() }
     }
@@ -372,10 +386,10 @@ impl Fill {
 fn checked_header(chunk: &[u8]) -> Result<Header> {
     let header = Header::parse(chunk)?;
     header.whole_chunk(chunk)?;
-    if header.len() == 0 || header.len() > MAX_CHUNK_SIZE {
+    if header.byte_len() == 0 || header.byte_len() > MAX_CHUNK_SIZE {
         return Err(Error::invalid(format!(
             "a chunk of {} bytes: it must have 1 to {MAX_CHUNK_SIZE}",
-            header.len()
+            header.byte_len()
         )));
     }
     if chunk.len() != header.compressed_len() {

@@ -187,7 +187,7 @@ impl SuperChunk {
         }
         let prefix = LazyChunk::prefix_len(&header);
         let in_blocks = matches!(header.content(), Content::Blocks | Content::Stored);
-        let small = wanted < header.len() / 2 && prefix < header.compressed_len() / 2;
+        let small = wanted < header.byte_len() / 2 && prefix < header.compressed_len() / 2;
         if !(in_blocks && small) {
             return self.fetch(number, slot, buffer).map(|(chunk, _)| Held::Whole(chunk));
         }
@@ -310,10 +310,10 @@ impl SuperChunk {
     /// Refuses a chunk that has another length than the container says.
     pub(super) fn check_len(&self, number: usize, header: &Header) -> Result<()> {
         match self.contents.expected_len(number) {
-            Some(expected) if header.len() > expected && self.may_be_longer(number) => Ok(()),
-            Some(expected) if expected != header.len() => Err(Error::corrupt(format!(
+            Some(expected) if header.byte_len() > expected && self.may_be_longer(number) => Ok(()),
+            Some(expected) if expected != header.byte_len() => Err(Error::corrupt(format!(
                 "the chunk decodes to {} bytes, its place holds {expected}",
-                header.len()
+                header.byte_len()
             ))
             .at("chunk", "nbytes", 4)),
             _ => Ok(()),
@@ -337,7 +337,7 @@ impl SuperChunk {
         if !self.may_be_longer(number) {
             return Ok(None);
         }
-        let len = Header::parse(chunk)?.len();
+        let len = Header::parse(chunk)?.byte_len();
         Ok(self.contents.expected_len(number).filter(|expected| *expected < len))
     }
 

@@ -46,15 +46,15 @@ impl SuperChunk {
         })
     }
 
-    /// The names of the values behind the chunks, in order.
-    pub fn value_names(&self) -> impl Iterator<Item = &str> {
+    /// The names of the attributes (the *vlmetalayers*), in order.
+    pub fn attribute_names(&self) -> impl Iterator<Item = &str> {
         self.contents.vlmetalayers.iter().map(|layer| layer.name.as_str())
     }
 
-    /// The bytes of a value behind the chunks (a *vlmetalayer*).
-    pub fn value_bytes(&self, name: &str) -> Result<Vec<u8>> {
+    /// The bytes of an attribute (a *vlmetalayer*).
+    pub fn attribute_bytes(&self, name: &str) -> Result<Vec<u8>> {
         let layer = self.contents.vlmetalayers.iter().find(|layer| layer.name == name);
-        let layer = layer.ok_or_else(|| self.no_value(name))?;
+        let layer = layer.ok_or_else(|| self.no_attribute(name))?;
         let told = |error: Error| error.within(format!("{}, value `{name}`", self.layout.name()));
         let header = Header::parse(&layer.content).map_err(told)?;
         if header.compressed_len() != layer.content.len() {
@@ -64,42 +64,47 @@ impl SuperChunk {
                 layer.content.len()
             ))));
         }
-        self.limits.check_metadata("value", header.len() as u64).map_err(told)?;
+        self.limits.check_metadata("value", header.byte_len() as u64).map_err(told)?;
         let mut decoder = Decoder::new().with_limits(self.limits);
         decoder.decompress(&layer.content).map_err(told)
     }
 
-    /// Adds a value behind the chunks, or gives it other bytes.
-    pub fn set_value_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+    /// Adds an attribute, or gives it other bytes.
+    pub fn set_attribute_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         check_name(name)?;
         let options = CompressOptions::new(1).with_filters([]).with_check(self.compress.check);
         let content = chunk::compress(bytes, &options)?;
         self.change(|this| set(&mut this.contents.vlmetalayers, name, content))
     }
 
-    /// Removes a value behind the chunks.
-    pub fn remove_value(&mut self, name: &str) -> Result<()> {
-        if !self.value_names().any(|found| found == name) {
-            return Err(self.no_value(name));
+    /// Removes an attribute; returns whether there was one.
+    pub fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+        let found = self.attribute_names().any(|found| found == name);
+        if found {
+            self.change(|this| {
+                this.contents.vlmetalayers.retain(|layer| layer.name != name);
+                Ok(())
+            })?;
         }
-        self.change(|this| {
-            this.contents.vlmetalayers.retain(|layer| layer.name != name);
-            Ok(())
-        })
+        Ok(found)
     }
 
-    /// A value behind the chunks as python-blosc2 sees it.
-    pub fn value(&self, name: &str) -> Result<Value> {
-        Value::decode(&self.value_bytes(name)?)
+    /// An attribute as python-blosc2 sees it.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is none of that name.
+    pub fn attribute(&self, name: &str) -> Result<Value> {
+        Value::decode(&self.attribute_bytes(name)?)
     }
 
-    /// Adds a value behind the chunks, or changes it, as python-blosc2 does.
-    pub fn set_value(&mut self, name: &str, value: &Value) -> Result<()> {
-        self.set_value_bytes(name, &value.encode()?)
+    /// Adds or changes an attribute, as python-blosc2 does.
+    pub fn set_attribute(&mut self, name: &str, value: impl Into<Value>) -> Result<()> {
+        self.set_attribute_bytes(name, &value.into().encode()?)
     }
 
-    fn no_value(&self, name: &str) -> Error {
-        Error::not_found(format!("there is no value `{name}`")).within(self.layout.name())
+    fn no_attribute(&self, name: &str) -> Error {
+        Error::not_found(format!("there is no attribute `{name}`")).within(self.layout.name())
     }
 }
 

@@ -9,6 +9,7 @@ mod blocks;
 mod copy;
 mod edit;
 mod fetch;
+mod handles;
 mod meta;
 mod open;
 mod options;
@@ -22,6 +23,7 @@ mod vl;
 pub(crate) use blocks::{Change, Made};
 pub use edit::Fill;
 pub(crate) use fetch::wants_more;
+pub(crate) use handles::{forwards_attributes, opens};
 pub use options::{FrameOptions, OpenOptions};
 pub use std_io::{Appender, ByteReader};
 pub(crate) use verify::Depth;
@@ -133,14 +135,14 @@ impl SuperChunk {
 
     /// The decoded length in bytes.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn byte_len(&self) -> u64 {
         self.contents.nbytes + self.tail.bytes.len() as u64
     }
 
     /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.byte_len() == 0
     }
 
     /// The bytes of one item.
@@ -152,7 +154,7 @@ impl SuperChunk {
     /// The number of whole items.
     #[must_use]
     pub fn item_count(&self) -> u64 {
-        self.len() / self.contents.item_size.max(1) as u64
+        self.byte_len() / self.contents.item_size.max(1) as u64
     }
 
     /// The number of chunks.
@@ -192,6 +194,11 @@ impl SuperChunk {
     /// The bytes of storage in use as of the last commit, metadata and dead space included.
     pub fn stored_len(&self) -> Result<u64> {
         self.layout.stored_len()
+    }
+
+    /// Whether anything waits for a commit.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.dirty
     }
 
     /// Whether it was made or opened for writing.
@@ -337,7 +344,7 @@ impl std::fmt::Debug for SuperChunk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SuperChunk")
             .field("name", &self.layout.name())
-            .field("len", &self.len())
+            .field("len", &self.byte_len())
             .field("item_size", &self.item_size())
             .field("chunk_count", &self.chunk_count())
             .finish_non_exhaustive()

@@ -4,15 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::SuperChunk;
+use super::opens;
 use super::options::{FrameOptions, OpenOptions};
 use crate::container::{ChunkSize, Contents, Heap, Layer, Layout, Params};
-use crate::detect::{self, Format, explained};
+use crate::detect::Format;
 use crate::error::{Error, Result};
 use crate::frame::{Contiguous, Setup, Sparse};
 #[cfg(any(unix, windows))]
 use crate::frame::{INDEX, Kind, Locking};
 use crate::options::{ChunkFormat, CompressOptions};
-use crate::store::{Bytes, Dir, Home, ReadAt, Window, WriteAt};
+use crate::place::{Access, Place};
+use crate::store::{Dir, Home, ReadAt, Window, WriteAt};
 #[cfg(any(unix, windows))]
 use crate::store::{FileReader, Folder, again_if_changed, resolve};
 
@@ -79,81 +81,34 @@ impl SuperChunk {
         this
     }
 
-    /// Opens a file or folder for reading.
-    #[cfg(any(unix, windows))]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file or folder for reading, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = &resolve(path)?;
-        options.open_path(path).map_err(|error| options.explained(error, path))
-    }
-
-    /// Opens a file or folder for reading and writing. Another writer of this kind is kept out.
-    #[cfg(any(unix, windows))]
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        Self::edit_with(path, &OpenOptions::new())
-    }
-
-    /// Opens a file or folder for reading and writing, as the options say.
-    #[cfg(any(unix, windows))]
-    pub fn edit_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let path = &resolve(path)?;
-        options.edit_path(path).map_err(|error| options.explained(error, path))
-    }
-
-    /// Reads the contiguous frame that `bytes` are: a vector, a slice, a memory map.
-    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self> {
-        Self::open_store(Arc::new(Bytes::new(bytes)), &OpenOptions::new())
-    }
-
-    /// Reads the contiguous frame that a store holds.
-    pub fn open_store(store: Arc<dyn ReadAt>, options: &OpenOptions) -> Result<Self> {
-        let store = options.window(store);
-        let opened = options.open_contiguous(store.clone(), None, Path::new(""));
-        opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
-    }
-
-    /// Reads the contiguous frame called `name` of any folder, or the sparse frame that the folder
-    /// is if there is no name.
-    pub fn open_in_dir(
-        dir: Arc<dyn Dir>,
-        name: Option<&str>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let Some(name) = name else {
-            let opened = options.open_sparse(dir.clone(), Path::new(""));
-            return opened.map_err(|error| explained(error, &FRAMES, || detect::dir(dir.as_ref())));
+    pub(crate) fn opened(place: &Place<'_>, options: &OpenOptions, access: Access) -> Result<Self> {
+        let nowhere = Path::new("");
+        let home =
+            |dir: &Arc<dyn Dir>, name: &str| Home { dir: dir.clone(), name: name.to_owned() };
+        let opened = match (place, access) {
+            #[cfg(any(unix, windows))]
+            (Place::Path(path), Access::Read) => {
+                resolve(path).and_then(|path| options.open_path(&path))
+            }
+            #[cfg(any(unix, windows))]
+            (Place::Path(path), _) => resolve(path).and_then(|path| options.edit_path(&path)),
+            (Place::Folder(dir), Access::Read) => options.open_sparse(dir.clone(), nowhere),
+            (Place::Folder(dir), _) => options.edit_sparse(dir.clone(), nowhere),
+            (Place::Store(store), _) => options.open_file(store.clone(), None, nowhere),
+            (Place::File(dir, name), Access::Read) => dir
+                .open(name)
+                .and_then(|store| options.open_file(store, Some(home(dir, name)), nowhere)),
+            (Place::File(dir, name), _) => {
+                let home = home(dir, name);
+                let claimed = home.claim(options.wait.unwrap_or_default());
+                claimed.and_then(|file| options.edit_file(file, home, nowhere))
+            }
         };
-        if options.offset > 0 {
-            return Self::open_store(dir.open(name)?, options);
-        }
-        let store = dir.open(name)?;
-        let home = Home { dir, name: name.to_owned() };
-        let opened = options.open_contiguous(store.clone(), Some(home), Path::new(""));
-        opened.map_err(|error| explained(error, &FRAMES, || detect::store(store.as_ref())))
-    }
-
-    /// Edits the contiguous frame called `name` of any folder, or the sparse frame that the folder
-    /// is if there is no name.
-    pub fn edit_in_dir(
-        dir: Arc<dyn Dir>,
-        name: Option<&str>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
-        let Some(name) = name else { return options.edit_sparse(dir, Path::new("")) };
-        let home = Home { dir, name: name.to_owned() };
-        let file = home.claim(options.wait.unwrap_or_default())?;
-        if options.offset > 0 {
-            let file = Arc::new(Window::new(file, options.offset, None));
-            return options.edit_contiguous(file, None, Path::new(""));
-        }
-        options.edit_contiguous(file, Some(home), Path::new(""))
+        opened.map_err(|error| place.explained(error, &FRAMES, options.offset))
     }
 }
+
+opens!(SuperChunk: file or folder);
 
 /// The formats that this module opens.
 const FRAMES: [Format; 2] = [Format::Frame, Format::SparseFrame];
@@ -166,11 +121,8 @@ impl OpenOptions {
             return again_if_changed(self.wait, || open(sparse_folder(path)?));
         }
         let store: Arc<dyn ReadAt> = Arc::new(FileReader::open(path)?);
-        if self.offset > 0 {
-            return self.open_contiguous(self.window(store), None, path);
-        }
         let (dir, name) = Folder::parent_of(path)?;
-        self.open_contiguous(store, Some(Home { dir: Arc::new(dir), name }), path)
+        self.open_file(store, Some(Home { dir: Arc::new(dir), name }), path)
     }
 
     #[cfg(any(unix, windows))]
@@ -185,17 +137,27 @@ impl OpenOptions {
         let (dir, name) = Folder::claim_parent_of(path, wait)?;
         let home = Home { dir: Arc::new(dir), name };
         let file = if takes_turns { home.edit()? } else { home.claim(wait)? };
-        if self.offset > 0 {
-            let file = Arc::new(Window::new(file, self.offset, None));
-            return self.edit_contiguous(file, None, path);
-        }
-        self.edit_contiguous(file, Some(home), path)
+        self.edit_file(file, home, path)
     }
 
-    /// Says what is at `path` if that is not a frame.
-    #[cfg(any(unix, windows))]
-    fn explained(&self, error: Error, path: &Path) -> Error {
-        explained(error, &FRAMES, || detect::path_at(path, self.offset))
+    /// What begins inside of a file has no home: nothing can take its place.
+    fn open_file(
+        &self,
+        store: Arc<dyn ReadAt>,
+        home: Option<Home>,
+        path: &Path,
+    ) -> Result<SuperChunk> {
+        match self.offset {
+            0 => self.open_contiguous(store, home, path),
+            offset => self.open_contiguous(Arc::new(Window::new(store, offset, None)), None, path),
+        }
+    }
+
+    fn edit_file(&self, file: Arc<dyn WriteAt>, home: Home, path: &Path) -> Result<SuperChunk> {
+        match self.offset {
+            0 => self.edit_contiguous(file, Some(home), path),
+            offset => self.edit_contiguous(Arc::new(Window::new(file, offset, None)), None, path),
+        }
     }
 
     fn open_contiguous(
@@ -261,13 +223,13 @@ impl OpenOptions {
         compress = self.equip(compress);
         compress.block_shape = shape;
         let mut this = SuperChunk::new(contents, Box::new(layout), compress);
-        (this.limits, this.marks) = (self.limits, self.marks);
+        (this.limits, this.marks) = (self.limits, self.uses_marks);
         Ok(this)
     }
 
     /// The same options for the chunks of a container that is opened like this.
     pub(crate) fn equip(&self, compress: CompressOptions) -> CompressOptions {
-        let check = self.check || compress.check;
+        let check = self.checks_chunks || compress.check;
         let compress = compress.with_executor(self.executor.clone()).with_check(check);
         compress.with_registry(self.registry.clone())
     }
@@ -277,10 +239,10 @@ impl OpenOptions {
             limits: self.limits,
             durability: self.durability,
             sealed: true,
-            trusting: self.trusting,
+            trusting: self.ignores_fingerprint,
             locking: self.locking,
             wait: self.wait,
-            following: self.following,
+            following: self.follows_writer,
             path: path.to_owned(),
         }
     }

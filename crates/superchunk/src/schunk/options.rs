@@ -229,18 +229,18 @@ pub struct OpenOptions {
     /// refreshed, and fails with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if one has. Without
     /// it a reader keeps to the state it knows, whose chunks an editing writer may overwrite some
     /// commits later. For frames.
-    pub following: bool,
+    pub follows_writer: bool,
     /// Whether to open a frame whose fingerprint does not match.
-    pub trusting: bool,
+    pub ignores_fingerprint: bool,
     /// Whether a few items are found by the marks of chunks that have some: chunks of frames, and
     /// single chunks of the Blosc2 generation.
-    pub marks: bool,
+    pub uses_marks: bool,
     /// Whether every new chunk is decoded and compared before it is stored.
-    pub check: bool,
+    pub checks_chunks: bool,
     /// Whether to open a Bloscpack file whose header, offsets or metadata contradict its chunks.
-    pub lenient: bool,
+    pub is_lenient: bool,
     /// Whether the digests of a Bloscpack file are left unchecked.
-    pub unchecked_digests: bool,
+    pub skips_digests: bool,
     /// The room that a writer leaves after each object of a Bloscpack file that it appends, moves
     /// or writes anew, in per cent of the bytes that the object takes.
     pub reserve: u32,
@@ -313,7 +313,7 @@ impl OpenOptions {
     /// [`Locking::Sidecar`](crate::frame::Locking) on both sides.
     #[must_use]
     pub fn with_following(mut self, following: bool) -> Self {
-        self.following = following;
+        self.follows_writer = following;
         self
     }
 
@@ -322,7 +322,7 @@ impl OpenOptions {
     /// [`Decoder::with_marks`](crate::chunk::Decoder::with_marks).
     #[must_use]
     pub fn with_marks(mut self, marks: bool) -> Self {
-        self.marks = marks;
+        self.uses_marks = marks;
         self
     }
 
@@ -330,14 +330,14 @@ impl OpenOptions {
     /// [`CompressOptions::with_check`].
     #[must_use]
     pub fn with_check(mut self, check: bool) -> Self {
-        self.check = check;
+        self.checks_chunks = check;
         self
     }
 
     /// The same options, but a fingerprint that does not match is no error.
     #[must_use]
     pub fn with_trust(mut self, trusting: bool) -> Self {
-        self.trusting = trusting;
+        self.ignores_fingerprint = trusting;
         self
     }
 
@@ -345,7 +345,7 @@ impl OpenOptions {
     /// chunks, the chunks count: that is how bloscpack itself reads.
     #[must_use]
     pub fn with_lenient(mut self, lenient: bool) -> Self {
-        self.lenient = lenient;
+        self.is_lenient = lenient;
         self
     }
 
@@ -353,7 +353,7 @@ impl OpenOptions {
     /// can then be read without the rest.
     #[must_use]
     pub fn with_unchecked_digests(mut self, unchecked: bool) -> Self {
-        self.unchecked_digests = unchecked;
+        self.skips_digests = unchecked;
         self
     }
 

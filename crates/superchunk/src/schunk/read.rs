@@ -27,13 +27,7 @@ impl SuperChunk {
 
     /// The items `range`, which must have the size of `T`.
     pub fn items<T: Pod>(&self, range: Range<u64>) -> Result<Vec<T>> {
-        if size_of::<T>() != self.contents.item_size {
-            return Err(Error::invalid(format!(
-                "the items have {} bytes, the type {}",
-                self.contents.item_size,
-                size_of::<T>()
-            )));
-        }
+        self.check_item::<T>()?;
         self.check_range(&range, self.item_count(), "items")?;
         let count = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         self.limits.check_decoded(count.saturating_mul(size_of::<T>()))?;
@@ -42,9 +36,20 @@ impl SuperChunk {
         Ok(items)
     }
 
+    /// Refuses a type that has another size than the items.
+    pub(super) fn check_item<T: Pod>(&self) -> Result<()> {
+        match size_of::<T>() {
+            size if size == self.contents.item_size => Ok(()),
+            size => Err(Error::invalid(format!(
+                "the items have {} bytes, the type {size}",
+                self.contents.item_size
+            ))),
+        }
+    }
+
     /// Decodes the bytes `range` into the start of `dst`.
     pub fn read_bytes(&self, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        self.check_range(&range, self.len(), "bytes")?;
+        self.check_range(&range, self.byte_len(), "bytes")?;
         let wanted = range.end - range.start;
         let room = dst.len();
         let mut dst = usize::try_from(wanted)
@@ -126,10 +131,10 @@ impl SuperChunk {
 
     /// All bytes.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
-        let len = usize::try_from(self.len()).unwrap_or(usize::MAX);
+        let len = usize::try_from(self.byte_len()).unwrap_or(usize::MAX);
         self.limits.check_decoded(len)?;
         let mut bytes = vec![0; len];
-        self.read_bytes(0..self.len(), &mut bytes)?;
+        self.read_bytes(0..self.byte_len(), &mut bytes)?;
         Ok(bytes)
     }
 
@@ -208,7 +213,7 @@ impl SuperChunk {
         match (self.contents.expected_len(number), self.starts.get()) {
             (Some(len), _) => Ok(len),
             // One chunk is asked, not all of them.
-            (None, None) => Ok(self.header(number)?.len()),
+            (None, None) => Ok(self.header(number)?.byte_len()),
             (None, Some(starts)) => {
                 let ends = starts.get(number).zip(starts.get(number + 1));
                 let len = ends.map_or(0, |(start, end)| end - start);
@@ -247,7 +252,7 @@ impl SuperChunk {
         starts.push(position);
         for number in 0..self.contents.entries.len() {
             let header = self.header(number).map_err(|error| self.told(number, error))?;
-            position = position.saturating_add(header.len() as u64);
+            position = position.saturating_add(header.byte_len() as u64);
             starts.push(position);
         }
         if position != self.contents.nbytes {

@@ -58,7 +58,7 @@ impl<S: Borrow<SuperChunk>> ByteReader<S> {
 
     /// The number of bytes from the position to the end; 0 if the position is past it.
     fn left(&self) -> u64 {
-        self.get_ref().len().saturating_sub(self.position)
+        self.get_ref().byte_len().saturating_sub(self.position)
     }
 
     /// The decoded bytes from the position on; none if its chunk is not the one that is kept.
@@ -139,7 +139,7 @@ impl<S: Borrow<SuperChunk>> Seek for ByteReader<S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(position) => Some(position),
-            SeekFrom::End(distance) => self.get_ref().len().checked_add_signed(distance),
+            SeekFrom::End(distance) => self.get_ref().byte_len().checked_add_signed(distance),
             SeekFrom::Current(distance) => self.position.checked_add_signed(distance),
         };
         let position = position.ok_or_else(|| {
@@ -332,7 +332,7 @@ mod tests {
         let shared = Arc::new(chunks);
         let readers: Vec<_> = (0..3).map(|_| ByteReader::new(Arc::clone(&shared))).collect();
         for reader in readers {
-            assert_eq!(reader.get_ref().len(), bytes.len() as u64);
+            assert_eq!(reader.get_ref().byte_len(), bytes.len() as u64);
             let reading = std::thread::spawn(move || {
                 let mut reader = reader;
                 let mut found = Vec::new();

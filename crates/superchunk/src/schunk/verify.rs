@@ -62,7 +62,7 @@ impl SuperChunk {
             self.compress.executor.begin(
                 Work::Verify,
                 self.likely_len(number),
-                Some(self.len()),
+                Some(self.byte_len()),
             )?;
             let looked = self.look(number, Depth::Decode, &mut decoded);
             match (looked.error, looked.compared) {
@@ -102,11 +102,11 @@ impl SuperChunk {
         };
         let mut buffer = Vec::new();
         if depth == Depth::Header && self.layout.as_bytes(slot).is_none() {
-            looked.len = self.read_start(number, slot, &mut buffer)?.0.len();
+            looked.len = self.read_start(number, slot, &mut buffer)?.0.byte_len();
             return Ok(());
         }
         let (chunk, behind) = self.fetch_unchecked(number, slot, &mut buffer)?;
-        looked.len = Header::parse(chunk)?.len();
+        looked.len = Header::parse(chunk)?.byte_len();
         if depth == Depth::Header {
             return Ok(());
         }

@@ -59,9 +59,9 @@ impl SuperChunk {
         range: Range<usize>,
         blocks: Option<&[&[u8]]>,
     ) -> Result<()> {
-        let known = (self.chunk_count(), self.len());
+        let known = (self.chunk_count(), self.byte_len());
         self.change(|this| {
-            if known != (this.chunk_count(), this.len()) {
+            if known != (this.chunk_count(), this.byte_len()) {
                 let message = "another program has changed the objects: refresh them";
                 return Err(Error::new(ErrorKind::Changed, message));
             }
@@ -105,6 +105,6 @@ impl SuperChunk {
 
     /// What these chunks decode to, by their headers.
     fn headers_len(&self, range: Range<usize>) -> Result<u64> {
-        range.map(|number| self.header(number).map(|header| header.len() as u64)).sum()
+        range.map(|number| self.header(number).map(|header| header.byte_len() as u64)).sum()
     }
 }

@@ -15,7 +15,6 @@ use std::sync::{Arc, PoisonError};
 
 use super::journal::{self, Action, FileId, JOURNAL};
 use super::root::{Root, copy_name, file_name};
-use super::storage::Storage;
 use crate::error::{Error, ErrorKind, OrBug, Result};
 use crate::store::{Dir, WriteAt, last_sync};
 
@@ -30,17 +29,13 @@ pub(super) enum Prepared {
 }
 
 impl Root {
-    /// Makes all staged changes the state that everyone sees, with the meta file `storage` if it is
-    /// given. When that cannot be completed after the journal has its name, the changes are in all
-    /// the same: [`Root::unfinished`] reports it.
-    pub(crate) fn finish(&self, storage: Option<&Storage>, rows: u64) -> Result<()> {
+    /// Makes all staged changes the state that everyone sees. When that cannot be completed after
+    /// the journal has its name, the changes are in all the same: [`Root::unfinished`] reports it.
+    pub(crate) fn finish(&self, rows: u64) -> Result<()> {
         self.check_writable()?;
         let mut actions = std::mem::take(&mut *self.staged()).actions;
-        if actions.is_empty() && storage.is_none() {
+        if actions.is_empty() {
             return Ok(());
-        }
-        if let Some(storage) = storage {
-            actions.push(Action::Meta { name: "storage", text: storage.to_text() });
         }
         actions.push(Action::Meta { name: "nrows", text: format!("{rows}\n") });
         // What goes is needed until the new number of rows stands.

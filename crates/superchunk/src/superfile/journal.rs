@@ -7,7 +7,7 @@
 //!  16   msgpack   a list of changes:
 //!                   ["patch", column, file, position, bytes]     bytes of a file are replaced
 //!                   ["replace", column, file]                    the finished copy takes its place
-//!                   ["meta", name, text]                         `storage` or `nrows` is replaced
+//!                   ["meta", name, text]                         `storage`, `attributes` or `nrows` is replaced
 //!                   ["remove", column, file]                     a file goes
 //! ```
 //!
@@ -50,7 +50,7 @@ pub(crate) enum Action {
 }
 
 /// The files of `meta` that a commit may change.
-const META: [&str; 2] = ["storage", "nrows"];
+const META: [&str; 3] = ["storage", "attributes", "nrows"];
 
 /// Reads the journal of a folder `meta`, if there is one.
 pub(crate) fn read(meta: &dyn Dir, limits: &Limits) -> Result<Option<Vec<Action>>> {

@@ -18,8 +18,9 @@ mod stage;
 mod storage;
 mod yaml;
 
+pub use crate::dtype::ItemOrder;
 pub use column::Updates;
-pub use storage::{Order, Reserve};
+pub use storage::Reserve;
 
 pub(crate) use column::Column;
 pub(crate) use file::{INDEX, Index, MAGIC};

@@ -174,7 +174,7 @@ impl Root {
 
     /// Takes what a reader has found only if no commit has come between: then it, or its failure,
     /// means nothing.
-    pub(super) fn checked<T>(&self, found: Result<T>) -> Result<T> {
+    pub(crate) fn checked<T>(&self, found: Result<T>) -> Result<T> {
         match self.is_unchanged() {
             Ok(false) => Err(Error::new(
                 ErrorKind::Changed,
@@ -351,6 +351,11 @@ impl Root {
             })
             .collect();
         Ok(if patches.is_empty() { store } else { Arc::new(Patched { inner: store, patches }) })
+    }
+
+    /// Notes the new content of a file of `meta` for the next [`Root::finish`].
+    pub(crate) fn stage_meta(&self, name: &'static str, text: String) {
+        self.stage(Action::Meta { name, text });
     }
 
     /// Notes a change for the next [`Root::finish`].

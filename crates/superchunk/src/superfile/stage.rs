@@ -99,7 +99,7 @@ fn plan(column: &Column, file: usize, wanted: usize, changed: &[Changed]) -> Res
             let mut head = [0; 32];
             let found = column.pending.read(*source, 0, &mut head)?;
             let header = Header::parse(wire::filled(&head, found)?)?;
-            let behind = column.reserve.behind(len, header.len());
+            let behind = column.reserve.behind(len, header.byte_len());
             plan.patches.push(((INDEX + 8 * at) as u64, end.to_le_bytes().to_vec()));
             plan.fresh.push((end, *source));
             end += (len + behind) as u64;
@@ -143,7 +143,7 @@ fn end_of(opened: &Opened, count: usize, column: &Column) -> Result<u64> {
     let found = opened.store.read_at(start, &mut head)?;
     let header = Header::parse(wire::filled(&head, found)?)?;
     let len = header.compressed_len();
-    Ok(start + (len + column.reserve.behind(len, header.len())) as u64)
+    Ok(start + (len + column.reserve.behind(len, header.byte_len())) as u64)
 }
 
 /// The length of a committed chunk, no more than its place.
@@ -157,7 +157,7 @@ fn chunk_len(opened: &Opened, at: usize) -> Result<usize> {
 }
 
 fn reserve(column: &Column, chunk: &[u8]) -> Result<usize> {
-    Ok(column.reserve.behind(chunk.len(), Header::parse(chunk)?.len()))
+    Ok(column.reserve.behind(chunk.len(), Header::parse(chunk)?.byte_len()))
 }
 
 fn carry_out(column: &Column, file: usize, plan: Plan) -> Result<()> {

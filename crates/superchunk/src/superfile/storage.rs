@@ -23,7 +23,7 @@ mod compression;
 mod partial;
 
 use super::yaml::Yaml;
-use crate::dtype::{ByteOrder, DKind, DType, tuple};
+use crate::dtype::{ByteOrder, DKind, DType, ItemOrder, tuple};
 use crate::error::{Error, ErrorKind, Result};
 pub(crate) use compression::{Compression, Truncation};
 pub(crate) use partial::Partial;
@@ -59,7 +59,7 @@ pub(crate) struct Storage {
     /// The most chunks of a file.
     pub(crate) superchunksize: usize,
     pub(crate) endianness: ByteOrder,
-    pub(crate) order: Order,
+    pub(crate) order: ItemOrder,
     pub(crate) compression: Compression,
     pub(crate) reserve: Reserve,
     /// Keys that are not known here; they stay.
@@ -71,17 +71,6 @@ pub(crate) struct Storage {
 pub(crate) struct Leaf {
     pub(crate) path: Vec<String>,
     pub(crate) dtype: DType,
-}
-
-/// In which order the items of a chunk lie.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// The last index changes fastest.
-    #[default]
-    C,
-    /// The first index changes fastest.
-    Fortran,
 }
 
 /// How many bytes stay free behind a chunk, so that it can grow where it is.
@@ -127,7 +116,10 @@ impl Storage {
             ("chunkshape".to_owned(), plain(tuple(&self.chunkshape))),
             ("superchunksize".to_owned(), plain(self.superchunksize.to_string())),
             ("endianness".to_owned(), plain(if big { "big" } else { "little" }.to_owned())),
-            ("order".to_owned(), plain(if self.order == Order::C { "C" } else { "F" }.to_owned())),
+            (
+                "order".to_owned(),
+                plain(if self.order == ItemOrder::C { "C" } else { "F" }.to_owned()),
+            ),
             ("compression".to_owned(), self.compression.to_yaml()),
         ];
         let reserve = match self.reserve {
@@ -288,10 +280,10 @@ fn read_endianness(yaml: &Yaml) -> Result<ByteOrder> {
     }
 }
 
-fn read_order(yaml: &Yaml) -> Result<Order> {
+fn read_order(yaml: &Yaml) -> Result<ItemOrder> {
     match word(yaml, "order")?.unwrap_or("C") {
-        "C" => Ok(Order::C),
-        "F" => Ok(Order::Fortran),
+        "C" => Ok(ItemOrder::C),
+        "F" => Ok(ItemOrder::Fortran),
         other => Err(wrong("order", format!("`{other}` is neither C nor F"))),
     }
 }

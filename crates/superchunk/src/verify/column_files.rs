@@ -13,7 +13,7 @@ use crate::schunk::SuperChunk;
 
 /// Looks at the arrays of all columns, and whether they fit together.
 pub(super) fn folder(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
-    let folder = match ColumnFolder::open(path, &walk.options.open.limits) {
+    let folder = match ColumnFolder::open_with(path, &walk.options.open) {
         Ok(folder) => {
             walk.report.count(Level::Structure, Verdict::Verified);
             folder
@@ -37,7 +37,7 @@ pub(super) fn folder(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
         }
     }
     for (_, frame) in &frames {
-        walk.expect(frame.len(), frame.chunk_count() as u64);
+        walk.expect(frame.byte_len(), frame.chunk_count() as u64);
     }
     columns(walk, frames);
     if walk.report.wants(Level::Files) {

@@ -11,6 +11,7 @@ use crate::blsk;
 use crate::carray::{Intent, Rootdirs, chunk_name};
 use crate::container::Integrity;
 use crate::error::{Error, ErrorKind, Result};
+use crate::place::{Access, Place};
 use crate::schunk::Depth;
 use crate::store::{Dir, Folder};
 
@@ -96,9 +97,9 @@ fn columns(walk: &mut Walk<'_>, root: Arc<dyn Dir>, prefix: &str, known: &Error)
 /// Looks at the chunks of an array, and at the files of its folder.
 fn look_at(walk: &mut Walk<'_>, array: &Array, root: &dyn Dir) -> Result<()> {
     let name = |file: &str| format!("{}/data/{file}", array.name());
-    let (count, damaged) = match array.chunks() {
+    let (count, damaged) = match array.superchunk() {
         Some(chunks) => (chunks.chunk_count() as u64, walk.chunks(chunks)),
-        None => (array.len(), objects(walk, array)),
+        None => (array.row_count(), objects(walk, array)),
     };
     if !walk.report.wants(Level::Files) {
         return Ok(());
@@ -150,7 +151,7 @@ fn objects(walk: &mut Walk<'_>, array: &Array) -> Vec<u64> {
     if !walk.report.wants(Level::Decode) {
         return damaged;
     }
-    for row in walk.choose(array.len()) {
+    for row in walk.choose(array.row_count()) {
         if !walk.goes_on(0) {
             break;
         }
@@ -195,26 +196,25 @@ fn stray_columns(walk: &mut Walk<'_>, root: &dyn Dir, prefix: &str) -> Result<()
 
 /// Looks at a blsk tree.
 pub(super) fn blsk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
-    let options = &walk.options.open;
-    let table = match blsk::Table::open_with(path, options) {
-        // Its one column has no name.
-        Err(error) if error.kind() == ErrorKind::InvalidArgument => {
-            let array = blsk::Array::open_with(path, options);
-            let Some(array) = opened(walk, array)? else { return Ok(()) };
+    let found = blsk::Handle::opened(&Place::Path(path), &walk.options.open, Access::Read);
+    let table = match opened(walk, found)? {
+        None => return Ok(()),
+        Some(blsk::Handle::Array(array)) => {
             let band = array.chunk_shape().first().map_or(1, |rows| *rows as u64);
-            let (rows, size) = (array.len(), array.row_size());
+            let (rows, size) = (array.row_count(), array.row_size());
             return bands(walk, "", rows, band, size, |rows, dst| array.read_rows(rows, dst));
         }
-        table => table,
+        Some(blsk::Handle::Table(table)) => table,
     };
-    let Some(table) = opened(walk, table)? else { return Ok(()) };
     walk.report.count(Level::Files, Verdict::Verified);
     let band = table.chunk_shape().first().map_or(1, |rows| *rows as u64);
     let names: Vec<_> = table.names().filter(|name| walk.options.wants_column(name)).collect();
     check_found(walk, names.is_empty(), path)?;
     for name in names {
         let size = table.row_size(name)?;
-        bands(walk, name, table.len(), band, size, |rows, dst| table.read_rows(name, rows, dst))?;
+        bands(walk, name, table.row_count(), band, size, |rows, dst| {
+            table.read_rows(name, rows, dst)
+        })?;
     }
     Ok(())
 }
@@ -281,8 +281,8 @@ pub(super) fn check_found(walk: &Walk<'_>, none: bool, path: &Path) -> Result<()
 }
 
 fn expect(walk: &mut Walk<'_>, array: &Array) {
-    if let Some(chunks) = array.chunks() {
-        walk.expect(chunks.len(), chunks.chunk_count() as u64);
+    if let Some(chunks) = array.superchunk() {
+        walk.expect(chunks.byte_len(), chunks.chunk_count() as u64);
     }
 }
 

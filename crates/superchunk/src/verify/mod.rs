@@ -12,7 +12,7 @@
 //! [`Sample`] looks at some chunks only.
 //!
 //! ```
-//! use superchunk::verify::{self, Options};
+//! use superchunk::verify::{self, VerifyOptions};
 //! use superchunk::{CompressOptions, FrameOptions, SuperChunk};
 //! # let folder = std::env::temp_dir().join(format!("superchunk-verify-doc-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder).unwrap();
@@ -22,7 +22,7 @@
 //! numbers.append_items(&(0..1_000_000u32).map(|i| i % 1000).collect::<Vec<_>>())?;
 //! numbers.close()?;
 //!
-//! let report = verify::path(&path, &Options::new())?;
+//! let report = verify::path(&path, &VerifyOptions::new())?;
 //! assert!(report.is_good());
 //! assert_eq!((report.checksums, report.by_checksum), ("sealed", report.chunks));
 //! # std::fs::remove_dir_all(&folder).unwrap();
@@ -43,8 +43,8 @@ mod single;
 mod stamp;
 mod walk;
 
-pub use options::{Options, Sample};
-pub use report::{Finding, Level, LevelReport, Report, Verdict};
+pub use options::{Sample, VerifyOptions};
+pub use report::{Finding, Level, LevelReport, Verdict, VerifyReport};
 
 #[cfg(any(unix, windows))]
 use std::path::Path;
@@ -63,7 +63,7 @@ use walk::Walk;
 /// # Errors
 ///
 /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if an observer has stopped it.
-pub fn super_chunk(chunks: &SuperChunk, options: &Options) -> Result<Report> {
+pub fn super_chunk(chunks: &SuperChunk, options: &VerifyOptions) -> Result<VerifyReport> {
     let mut walk = Walk::new(options, Format::Frame);
     walk.frame(chunks);
     walk.finish()
@@ -79,7 +79,7 @@ pub fn super_chunk(chunks: &SuperChunk, options: &Options) -> Result<Report> {
 /// Where there seems to be damage and a writer was at work meanwhile, the error is
 /// [`ErrorKind::Changed`].
 #[cfg(any(unix, windows))]
-pub fn path(path: impl AsRef<Path>, options: &Options) -> Result<Report> {
+pub fn path(path: impl AsRef<Path>, options: &VerifyOptions) -> Result<VerifyReport> {
     let path = path.as_ref();
     let before = stamp::stamp(path);
     let looked = look_at(path, options);
@@ -95,8 +95,8 @@ pub fn path(path: impl AsRef<Path>, options: &Options) -> Result<Report> {
 }
 
 #[cfg(any(unix, windows))]
-fn look_at(path: &Path, options: &Options) -> Result<Report> {
-    let detected = detect::path(path)?;
+fn look_at(path: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
+    let detected = detect::path_at(path, options.open.offset)?;
     // It is asked here whether it goes on; nothing that is opened asks again.
     let mut quiet = options.clone();
     quiet.open.executor = options.open.executor.unobserved();

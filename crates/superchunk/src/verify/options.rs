@@ -6,7 +6,7 @@ use crate::schunk::OpenOptions;
 /// How far and how much is looked at.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct VerifyOptions {
     /// The last level to look at.
     pub level: Level,
     /// Which chunks are looked at.
@@ -31,7 +31,7 @@ pub enum Sample {
     PartsPerMillion(u64),
 }
 
-impl Options {
+impl VerifyOptions {
     /// Everything is looked at.
     #[must_use]
     pub fn new() -> Self {
@@ -128,9 +128,9 @@ mod tests {
     #[test]
     #[cfg(any(unix, windows))]
     fn a_column_stands_for_what_is_below_it() {
-        let all = Options::new();
+        let all = VerifyOptions::new();
         assert!(all.wants_column("place/x"));
-        let some = Options::new().with_column("place");
+        let some = VerifyOptions::new().with_column("place");
         assert!(some.wants_column("place/x") && some.wants_column("place"));
         assert!(!some.wants_column("places") && !some.wants_column("id"));
     }

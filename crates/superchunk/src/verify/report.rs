@@ -69,7 +69,7 @@ pub struct Finding {
 /// What was found.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct VerifyReport {
     /// What it is.
     pub format: Format,
     /// What vouches for the content: `sealed`, `unverified`, `none`, or the name of a digest.
@@ -89,7 +89,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-impl Report {
+impl VerifyReport {
     pub(super) fn new(format: Format, deepest: Level) -> Self {
         let levels = Level::ALL.into_iter().filter(|level| *level <= deepest);
         let empty = |level| LevelReport { level, verified: 0, unverified: 0, corrupt: 0 };

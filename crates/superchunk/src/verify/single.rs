@@ -8,15 +8,15 @@ use crate::chunk::{Decoder, Header};
 use crate::container::Integrity;
 use crate::error::{Error, Result};
 use crate::npy;
+use crate::place::Place;
 use crate::schunk::Depth;
-use crate::store::{FileReader, ReadAt};
 
 /// The most of a NumPy file that its header takes.
 const NPY_HEADER: u64 = 1 << 20;
 
 /// Looks at a chunk that is all of a file.
 pub(super) fn chunk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
-    let file = FileReader::open(path)?;
+    let file = Place::Path(path).store(walk.options.open.offset)?;
     let limits = walk.options.open.limits;
     let len = usize::try_from(file.len()?).unwrap_or(usize::MAX);
     limits.check_decoded(len)?;
@@ -29,9 +29,9 @@ pub(super) fn chunk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
     if !walk.report.wants(Level::Decode) {
         return Ok(());
     }
-    walk.expect(header.len() as u64, 1);
-    limits.check_decoded(header.len())?;
-    if !walk.goes_on(header.len()) {
+    walk.expect(header.byte_len() as u64, 1);
+    limits.check_decoded(header.byte_len())?;
+    if !walk.goes_on(header.byte_len()) {
         return Ok(());
     }
     let decoder =
@@ -53,7 +53,7 @@ pub(super) fn chunk(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
 
 /// Looks at the header of a NumPy file, and whether as many items follow.
 pub(super) fn numpy(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
-    let file = FileReader::open(path)?;
+    let file = Place::Path(path).store(walk.options.open.offset)?;
     let len = file.len()?;
     let mut start = vec![0; usize::try_from(len.min(NPY_HEADER)).unwrap_or(0)];
     file.read_exact_at(0, &mut start)?;
@@ -90,17 +90,17 @@ pub(super) fn pack(walk: &mut Walk<'_>, path: &Path) -> Result<()> {
         }
         Err(error) => return Err(error),
     };
-    let Some(data) = walk.report.result(Level::Index, pack.data()) else { return Ok(()) };
-    walk.expect(data.len(), data.chunk_count() as u64);
+    let Some(data) = walk.report.result(Level::Index, pack.superchunk()) else { return Ok(()) };
+    walk.expect(data.byte_len(), data.chunk_count() as u64);
     walk.chunks(data);
     let checksum = pack.header().checksum;
     walk.report.checksums = if checksum == Checksum::None { "none" } else { checksum.name() };
     if let (Some(array), true) = (pack.array(), walk.report.wants(Level::Files)) {
-        let fits = match array.byte_len() == Some(data.len()) {
+        let fits = match array.byte_len() == Some(data.byte_len()) {
             true => Ok(()),
             false => Err(Error::corrupt(format!(
                 "the metadata says an array of another length than the {} bytes there are",
-                data.len()
+                data.byte_len()
             ))
             .within(path.display().to_string())),
         };

@@ -1,7 +1,7 @@
 //! Looking at chunks one by one.
 
-use super::options::Options;
-use super::report::{Level, Report, Verdict};
+use super::options::VerifyOptions;
+use super::report::{Level, Verdict, VerifyReport};
 use crate::container::Integrity;
 use crate::detect::Format;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,10 +10,10 @@ use crate::schunk::{Depth, SuperChunk};
 
 /// A verification that goes on.
 pub(super) struct Walk<'a> {
-    pub(super) options: &'a Options,
+    pub(super) options: &'a VerifyOptions,
     /// Who is asked before each chunk.
     observer: &'a Executor,
-    pub(super) report: Report,
+    pub(super) report: VerifyReport,
     /// Why it goes on no longer.
     stopped: Option<Error>,
     /// The decoded bytes of all that is to be looked at.
@@ -21,8 +21,8 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(options: &'a Options, format: Format) -> Self {
-        let report = Report::new(format, options.level);
+    pub(super) fn new(options: &'a VerifyOptions, format: Format) -> Self {
+        let report = VerifyReport::new(format, options.level);
         Self { options, observer: &options.open.executor, report, stopped: None, total: 0 }
     }
 
@@ -33,7 +33,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What was found, unless the observer has stopped it.
-    pub(super) fn finish(self) -> Result<Report> {
+    pub(super) fn finish(self) -> Result<VerifyReport> {
         match self.stopped {
             Some(error) => Err(error),
             None => Ok(self.report),
@@ -112,15 +112,15 @@ impl<'a> Walk<'a> {
 
     /// Looks at values, checksums and chunks of a super-chunk; tells which chunks are damaged.
     pub(super) fn frame(&mut self, frame: &SuperChunk) -> Vec<u64> {
-        self.expect(frame.len(), frame.chunk_count() as u64);
+        self.expect(frame.byte_len(), frame.chunk_count() as u64);
         self.expected_frame(frame)
     }
 
     /// The same for one of several frames, whose bytes are [expected](Self::expect) already.
     pub(super) fn expected_frame(&mut self, frame: &SuperChunk) -> Vec<u64> {
         self.vouch(frame);
-        for name in frame.value_names() {
-            let value = frame.value_bytes(name);
+        for name in frame.attribute_names() {
+            let value = frame.attribute_bytes(name);
             let value = value.map_err(|error| error.within(format!("value `{name}`")));
             self.report.result(Level::Structure, value);
         }

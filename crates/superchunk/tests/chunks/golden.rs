@@ -77,7 +77,7 @@ fn hostile_chunks_are_errors_or_decode_as_the_naive_decoder_says() {
     assert!(hostile.len() >= 20, "only {} vectors were found", hostile.len());
     for vector in hostile {
         let bytes = vector.bytes();
-        let claimed = Header::parse(&bytes).map_or(0, |header| header.len());
+        let claimed = Header::parse(&bytes).map_or(0, |header| header.byte_len());
         let limits = Limits::default().with_max_decoded(1 << 20);
         let mut decoder = Decoder::new().with_limits(limits);
         let (result, peak) = peak_of(|| decoder.decompress(&bytes));

@@ -16,7 +16,7 @@ use superchunk::store::Bytes;
 use superchunk::verify::{self, Level};
 use superchunk::{
     Codec, CompressOptions, DType, Error, ErrorKind, Executor, Filter, FrameOptions, Limits,
-    NdArray, NdOptions, OpenOptions, SuperChunk,
+    NdArray, NdOptions, NdStorage, OpenOptions, SuperChunk,
 };
 use superchunk_testkit::datasets;
 use superchunk_testkit::marks::{self, BlockMarks};
@@ -164,7 +164,7 @@ fn a_changed_block_has_its_own_marks_and_the_others_keep_theirs() {
     let mut frame = SuperChunk::create(&path, &options).unwrap();
     frame.append(&bytes).unwrap();
     frame.commit().unwrap();
-    frame.write_items(500_000, b"changed").unwrap();
+    frame.write_bytes(500_000, b"changed").unwrap();
     frame.commit().unwrap();
     let mut expected = bytes;
     expected[500_000..500_007].copy_from_slice(b"changed");
@@ -280,7 +280,7 @@ fn verify_reports_every_chunk_of_a_frame_that_has_a_false_mark() {
     let (mut rng, mut false_marks) = (Rng::new(10), 0);
     let subjects = subjects(SMALL);
     assert!(subjects.len() > 20, "{}", subjects.len());
-    let decode = verify::Options::new().with_level(Level::Decode);
+    let decode = verify::VerifyOptions::new().with_level(Level::Decode);
     let rounds = 10_000usize.div_ceil(CHUNKS * subjects.len()) + 1;
     for Subject { name, bytes, options, packed, blocks, .. } in &subjects {
         let options = FrameOptions::new(options.clone()).with_chunk_size(bytes.len());
@@ -337,8 +337,11 @@ fn salvage_and_copies_of_arrays_leave_marks_out() {
 
         let items = bytes.len() / item_size;
         let dtype = DType::parse(&format!("|V{item_size}")).unwrap();
-        let nd_options = NdOptions::new(FrameOptions::new(options.clone())).with_chunks(&[items]);
-        let mut array = NdArray::in_memory(&[items as u64], &dtype, &nd_options).unwrap();
+        let nd_options = NdStorage::new(FrameOptions::new(options.clone())).with_chunks(&[items]);
+        let mut array = NdArray::in_memory(
+            &NdOptions::new(&[items as u64], dtype.clone()).with_storage(nd_options.clone()),
+        )
+        .unwrap();
         array.write_box(&[0], &[items as u64], &bytes[..items * item_size]).unwrap();
         let stored = array.superchunk().compressed_chunk(0).unwrap();
         let copy = array.copy_to_memory(&array.options()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use superchunk::frame::Kind;
 use superchunk::store::Dir;
 use superchunk::{
-    CompressOptions, DType, FillValue, FrameOptions, NdArray, NdOptions, OpenOptions, Result,
+    CompressOptions, DType, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, Result,
     SuperChunk,
 };
 use superchunk_testkit::crash::{Disk, Effort, Findings, Image, explore, seeds};
@@ -44,11 +44,14 @@ fn resized(plain: &Plain, shape: [u64; 2]) -> Plain {
 /// Every change of an array, a commit after each.
 fn write_states(disk: &Disk, seed: u64, kind: Kind) -> Vec<Plain> {
     let frame = FrameOptions::new(CompressOptions::new(2)).with_kind(kind);
-    let options = NdOptions::new(frame).with_chunks(&[20, 30]).with_blocks(&[10, 10]);
+    let options = NdStorage::new(frame).with_chunks(&[20, 30]).with_blocks(&[10, 10]);
     let dtype = DType::parse("<u2").unwrap();
     let name = (kind == Kind::Contiguous).then_some(ARRAY);
-    let array =
-        NdArray::create_in_dir(disk.root(), name, &[30, 40], &dtype, FillValue::Zeros, &options);
+    let array = NdArray::create_in_dir(
+        disk.root(),
+        name,
+        &NdOptions::new(&[30, 40], dtype.clone()).with_storage(options.clone()),
+    );
     let mut array = array.unwrap();
     let mut plain = plain_of([30, 40], |_, _| [0; 2]);
     let mut rng = Rng::new(seed);

@@ -32,11 +32,11 @@ fn rows(count: usize, width: usize, rng: &mut Rng) -> Vec<u8> {
 /// All changes of an array there are, a commit after each.
 fn array_states(disk: &Disk, seed: u64) -> Vec<Plain> {
     let mut rng = Rng::new(seed);
-    let options = ArrayOptions::of::<i32>().with_chunk_len(CHUNK as u64);
+    let options = ArrayOptions::of::<i32>().with_chunk_rows(CHUNK as u64);
     let mut array = Array::create_in_dir(disk.root(), &options).unwrap();
     let mut bytes = Vec::new();
     // It may be there, and empty, before the first commit.
-    let mut states = vec![(vec![Vec::new()], text(array.attrs()))];
+    let mut states = vec![(vec![Vec::new()], text(array.attributes()))];
     for step in 0..14 {
         let count = bytes.len() / 4;
         match step % 7 {
@@ -47,10 +47,10 @@ fn array_states(disk: &Disk, seed: u64) -> Vec<Plain> {
                 bytes.splice(4 * start..4 * start + fresh.len(), fresh);
             }
             4 => {
-                array.trim(count as u64 / 3).unwrap();
+                array.truncate(array.row_count() - count as u64 / 3).unwrap();
                 bytes.truncate((count - count / 3) * 4);
             }
-            5 => array.set_attr("note", Json::from(format!("step {step}"))).unwrap(),
+            5 => array.set_attribute("note", Json::from(format!("step {step}"))).unwrap(),
             _ => {
                 let fresh = rows([300, 9, 128][rng.index(3)], 4, &mut rng);
                 array.append(&fresh).unwrap();
@@ -59,7 +59,7 @@ fn array_states(disk: &Disk, seed: u64) -> Vec<Plain> {
         }
         array.commit().unwrap();
         disk.reached(states.len());
-        states.push((vec![bytes.clone()], text(array.attrs())));
+        states.push((vec![bytes.clone()], text(array.attributes())));
         if step % 4 == 3 {
             array.close().unwrap();
             array = Array::edit_in_dir(disk.root(), &OpenOptions::new()).unwrap();
@@ -71,21 +71,21 @@ fn array_states(disk: &Disk, seed: u64) -> Vec<Plain> {
 
 fn read_array(dir: Arc<dyn Dir>) -> Result<Plain> {
     let array = Array::open_in_dir(dir, &OpenOptions::new())?;
-    Ok((vec![array.to_vec()?], text(array.attrs())))
+    Ok((vec![array.to_vec()?], text(array.attributes())))
 }
 
 /// All changes of the rows of a table there are, a commit after each.
 fn table_states(disk: &Disk, seed: u64) -> Vec<Plain> {
     let mut rng = Rng::new(seed);
-    let column = |options: ArrayOptions| options.with_chunk_len(CHUNK as u64);
+    let column = |options: ArrayOptions| options.with_chunk_rows(CHUNK as u64);
     let options = TableOptions::new()
         .with_column(COLUMNS[0], column(ArrayOptions::of::<i32>()))
         .with_column(COLUMNS[1], column(ArrayOptions::of::<f64>()));
     let mut table = Table::create_in_dir(disk.root(), &options).unwrap();
     let mut columns = vec![Vec::new(); 2];
-    let mut states = vec![(columns.clone(), text(table.attrs()))];
+    let mut states = vec![(columns.clone(), text(table.attributes()))];
     for step in 0..10 {
-        let count = table.len() as usize;
+        let count = table.row_count() as usize;
         match step % 5 {
             2 => {
                 let fresh = rows(7, WIDTHS[1], &mut rng);
@@ -93,7 +93,7 @@ fn table_states(disk: &Disk, seed: u64) -> Vec<Plain> {
                 columns[1].splice(3 * WIDTHS[1]..10 * WIDTHS[1], fresh);
             }
             4 => {
-                table.trim(count as u64 / 4).unwrap();
+                table.truncate(table.row_count() - count as u64 / 4).unwrap();
                 let left = count - count / 4;
                 columns
                     .iter_mut()
@@ -109,7 +109,7 @@ fn table_states(disk: &Disk, seed: u64) -> Vec<Plain> {
         }
         table.commit().unwrap();
         disk.reached(states.len());
-        states.push((columns.clone(), text(table.attrs())));
+        states.push((columns.clone(), text(table.attributes())));
         if step % 4 == 3 {
             table.close().unwrap();
             table = Table::edit_in_dir(disk.root(), &OpenOptions::new()).unwrap();
@@ -122,7 +122,7 @@ fn table_states(disk: &Disk, seed: u64) -> Vec<Plain> {
 fn read_table(dir: Arc<dyn Dir>) -> Result<Plain> {
     let table = Table::open_in_dir(dir, &OpenOptions::new())?;
     let columns = COLUMNS.iter().map(|name| table.array(name)?.to_vec());
-    Ok((columns.collect::<Result<_>>()?, text(table.attrs())))
+    Ok((columns.collect::<Result<_>>()?, text(table.attributes())))
 }
 
 #[test]

@@ -17,7 +17,7 @@ impl Subject {
     /// sync has lost is in none of them, so that it can be tried again.
     fn is_anew(&self, step: usize) -> bool {
         match self.name {
-            "bcolz arrays" | "blsk trees" => (4..6).contains(&step),
+            "bcolz arrays" => (4..6).contains(&step),
             "bcolz tables" => (4..8).contains(&step),
             _ => false,
         }

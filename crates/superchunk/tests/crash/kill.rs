@@ -6,8 +6,8 @@ use std::sync::Arc;
 use superchunk::frame::Kind;
 use superchunk::store::{Dir, Folder};
 use superchunk::{
-    CompressOptions, DType, FillValue, FrameOptions, NdArray, NdOptions, OpenOptions, Result,
-    SuperChunk,
+    CompressOptions, DType, FillValue, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions,
+    Result, SuperChunk,
 };
 use superchunk_testkit::crash::{Killer, Moment};
 use superchunk_testkit::fork::{Outcome, in_child};
@@ -118,10 +118,14 @@ fn a_killed_writer_leaves_a_frame_that_everyone_reads() {
 /// A file with an array in it.
 fn prepare_array(path: &Path) {
     let frame = FrameOptions::new(CompressOptions::new(2));
-    let options = NdOptions::new(frame).with_chunks(&[20, 30]).with_blocks(&[10, 10]);
+    let options = NdStorage::new(frame).with_chunks(&[20, 30]).with_blocks(&[10, 10]);
     let dtype = DType::parse("<u2").unwrap();
     let (shape, fill) = ([30, 40], FillValue::Zeros);
-    let array = NdArray::create_in_dir(folder(path), Some(FRAME), &shape, &dtype, fill, &options);
+    let array = NdArray::create_in_dir(
+        folder(path),
+        Some(FRAME),
+        &NdOptions::new(&shape, dtype.clone()).with_fill(fill).with_storage(options.clone()),
+    );
     let mut array = array.unwrap();
     let items: Vec<u8> = (0..1200u16).flat_map(u16::to_le_bytes).collect();
     array.write_box(&[0, 0], &[30, 40], &items).unwrap();

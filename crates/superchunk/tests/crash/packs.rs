@@ -59,7 +59,7 @@ fn text_of(metadata: Option<&Json>) -> String {
 
 fn read(dir: Arc<dyn Dir>) -> Result<Plain> {
     let pack = Pack::open_in_dir(dir, PACK, &OpenOptions::new())?;
-    Ok((pack.data()?.to_vec()?, text_of(pack.metadata())))
+    Ok((pack.superchunk()?.to_vec()?, text_of(pack.metadata())))
 }
 
 fn search(seed: u64, images: usize, mut look: impl FnMut(&Image, &Plain)) -> Findings {
@@ -118,7 +118,7 @@ fn write_object_states(disk: &Disk, seed: u64) -> Vec<Vec<Vec<u8>>> {
         let first = [rng.index(plain.len()), plain.len() - 1][rng.index(2)];
         for number in (first..plain.len()).take([1, 1, 3][rng.index(3)]) {
             plain[number] = object(&mut rng);
-            pack.replace_object(number, &plain[number]).unwrap();
+            pack.replace_object(number as u64, &plain[number]).unwrap();
         }
         if step % 4 == 3 {
             plain.push(object(&mut rng));
@@ -146,7 +146,7 @@ fn object(rng: &mut Rng) -> Vec<u8> {
 
 fn read_objects(dir: Arc<dyn Dir>) -> Result<Vec<Vec<u8>>> {
     let pack = Pack::open_in_dir(dir, PACK, &OpenOptions::new())?;
-    pack.data()?.to_vec()?;
+    pack.superchunk()?.to_vec()?;
     pack.objects().collect()
 }
 

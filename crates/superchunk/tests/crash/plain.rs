@@ -110,7 +110,7 @@ impl Plain {
     /// What a super-chunk holds.
     pub(crate) fn of(frame: &SuperChunk) -> Result<Self> {
         let values =
-            frame.value_names().map(|name| Ok((name.to_owned(), frame.value_bytes(name)?)));
+            frame.attribute_names().map(|name| Ok((name.to_owned(), frame.attribute_bytes(name)?)));
         let layer =
             |name: &str| (name.to_owned(), frame.metalayer(name).unwrap_or_default().to_vec());
         Ok(Self {
@@ -181,11 +181,11 @@ fn change_rest(step: Step, rng: &mut Rng, frame: &mut SuperChunk, plain: &mut Pl
         Step::WriteItems => {
             let start = plain.bytes.len() / ITEM / 3;
             let bytes = some_bytes(plain.bytes.len() / 3 / ITEM * ITEM, rng);
-            frame.write_items(start as u64, &bytes)?;
+            frame.write_bytes((start * ITEM) as u64, &bytes)?;
             plain.bytes.splice(start * ITEM..start * ITEM + bytes.len(), bytes);
         }
         Step::Fill => {
-            frame.fill(Fill::Zeros, 700)?;
+            frame.append_fill(Fill::Zeros, 700)?;
             plain.bytes.extend([0; 700 * ITEM]);
         }
         Step::Shorten => {
@@ -197,12 +197,12 @@ fn change_rest(step: Step, rng: &mut Rng, frame: &mut SuperChunk, plain: &mut Pl
             let name = format!("value{}", rng.below(3));
             let len = 100 + rng.index(900);
             let value = some_bytes(len, rng);
-            frame.set_value_bytes(&name, &value)?;
+            frame.set_attribute_bytes(&name, &value)?;
             plain.values.insert(name, value);
         }
         Step::RemoveValue => {
             let name = plain.values.keys().next().unwrap().clone();
-            frame.remove_value(&name)?;
+            frame.remove_attribute(&name)?;
             plain.values.remove(&name);
         }
         Step::ChangeLayer | Step::GrowLayer => {

@@ -7,7 +7,7 @@ use superchunk::bloscpack::{Pack, PackOptions};
 use superchunk::blsk;
 use superchunk::store::Dir;
 use superchunk::{
-    CompressOptions, DType, Error, FillValue, FrameOptions, Json, JsonStyle, NdArray, NdOptions,
+    CompressOptions, DType, Error, FrameOptions, Json, JsonStyle, NdArray, NdOptions, NdStorage,
     Objects, ObjectsOptions, OpenOptions, Result, SuperChunk,
 };
 use superchunk_testkit::rng::Rng;
@@ -65,7 +65,7 @@ pub(crate) const SUBJECTS: [Subject; 7] = [
     },
     Subject {
         name: "blsk trees",
-        steps: 6,
+        steps: 7,
         create: create_tree,
         change: change_tree,
         read: read_tree,
@@ -143,7 +143,7 @@ fn change_pack(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
 
 fn read_pack(dir: Arc<dyn Dir>) -> Result<State> {
     let pack = Pack::open_in_dir(dir, PACK, &OpenOptions::new())?;
-    Ok(vec![pack.data()?.to_vec()?, pack.metadata().map(text).unwrap_or_default()])
+    Ok(vec![pack.superchunk()?.to_vec()?, pack.metadata().map(text).unwrap_or_default()])
 }
 
 fn create_pack_objects(dir: &Arc<dyn Dir>) {
@@ -171,7 +171,7 @@ fn change_pack_objects(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<(
             _ => &[(1, 30), (68, 10)],
         };
         for (number, len) in replaced {
-            pack.replace_object(*number, &some(*len, 40 + step as u64))?;
+            pack.replace_object(*number as u64, &some(*len, 40 + step as u64))?;
         }
         let appended = [2, 20, 0, 1, 0, 0, 0, 0][step];
         (0..appended).try_for_each(|number| pack.append_object(&some(700, 30 + number)))?;
@@ -184,10 +184,10 @@ fn read_pack_objects(dir: Arc<dyn Dir>) -> Result<State> {
 }
 
 fn create_array(dir: &Arc<dyn Dir>) {
-    let options = ArrayOptions::of::<i32>().with_chunk_len(128).with_default(7u64);
+    let options = ArrayOptions::of::<i32>().with_chunk_rows(128).with_default(7u64);
     let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
     array.append(&some(4 * 300, 1)).unwrap();
-    array.set_attr("unit", "m").unwrap();
+    array.set_attribute("unit", "m").unwrap();
     array.close().unwrap();
 }
 
@@ -196,10 +196,10 @@ fn change_array(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
         match step {
             0 => array.append(&some(4 * 333, 2))?,
             1 => array.write_rows(130, &some(4 * 50, 3))?,
-            2 => array.trim(100)?,
-            3 => array.resize(array.len() + 210)?,
-            4 => array.set_attr("note", "some words")?,
-            _ => drop(array.remove_attr("unit")?),
+            2 => array.truncate(array.row_count() - 100)?,
+            3 => array.resize(array.row_count() + 210)?,
+            4 => array.set_attribute("note", "some words")?,
+            _ => drop(array.remove_attribute("unit")?),
         }
         array.commit()
     })
@@ -207,18 +207,18 @@ fn change_array(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
 
 fn read_array(dir: Arc<dyn Dir>) -> Result<State> {
     let array = Array::open_in_dir(dir, &OpenOptions::new())?;
-    Ok(vec![array.to_vec()?, text(array.attrs())])
+    Ok(vec![array.to_vec()?, text(array.attributes())])
 }
 
 fn create_table(dir: &Arc<dyn Dir>) {
-    let column = |options: ArrayOptions| options.with_chunk_len(64);
+    let column = |options: ArrayOptions| options.with_chunk_rows(64);
     let options = TableOptions::new()
         .with_column("a", column(ArrayOptions::of::<i32>()))
         .with_column("b", column(ArrayOptions::of::<f64>()))
         .with_column("c", column(ArrayOptions::of::<i16>()));
     let mut table = Table::create_in_dir(dir.clone(), &options).unwrap();
     append_rows(&mut table, 150, 1).unwrap();
-    table.set_attr("unit", "m").unwrap();
+    table.set_attribute("unit", "m").unwrap();
     table.close().unwrap();
 }
 
@@ -236,16 +236,16 @@ fn append_rows(table: &mut Table, count: usize, seed: u64) -> Result<()> {
 
 fn change_table(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
     attempt(Table::edit_in_dir(dir.clone(), &OpenOptions::new())?, again, |table| {
-        let rows = table.len();
+        let rows = table.row_count();
         match step {
             0 => append_rows(table, 90, 2)?,
             1 => table.write_rows("a", 3, &some(4 * 40, 3))?,
-            2 => table.trim(31)?,
+            2 => table.truncate(table.row_count() - 31)?,
             3 => table.resize(rows + 80)?,
-            4 => table.set_attr("note", "some words")?,
-            5 => drop(table.remove_attr("unit")?),
+            4 => table.set_attribute("note", "some words")?,
+            5 => drop(table.remove_attribute("unit")?),
             6 => {
-                let options = ArrayOptions::of::<i32>().with_chunk_len(64);
+                let options = ArrayOptions::of::<i32>().with_chunk_rows(64);
                 table.add_column("d", &options, &some(4 * rows as usize, 5))?;
             }
             7 => table.remove_column("c")?,
@@ -257,7 +257,7 @@ fn change_table(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
 
 fn read_table(dir: Arc<dyn Dir>) -> Result<State> {
     let table = Table::open_in_dir(dir, &OpenOptions::new())?;
-    let mut state = vec![text(table.attrs())];
+    let mut state = vec![text(table.attributes())];
     for (name, array) in table.arrays() {
         state.extend([name.into_bytes(), array.to_vec()?]);
     }
@@ -266,23 +266,32 @@ fn read_table(dir: Arc<dyn Dir>) -> Result<State> {
 
 fn create_tree(dir: &Arc<dyn Dir>) {
     let columns = [("a", DType::parse("<i4").unwrap()), ("g/b", DType::parse("<f8").unwrap())];
-    let options = blsk::Options::default().with_chunk_rows(25).with_superchunk_size(3);
-    let mut table = blsk::Table::create_in_dir(dir.clone(), &columns, &[], &options).unwrap();
+    let options = blsk::TreeOptions::default().with_chunk_rows(25).with_superchunk_size(3);
+    let mut table = blsk::Table::create_in_dir(
+        dir.clone(),
+        &blsk::TableOptions::new().with_columns(columns.clone()).with_tree(options.clone()),
+    )
+    .unwrap();
     table.append(&[("a", &some(4 * 110, 1)), ("g/b", &some(8 * 110, 2))]).unwrap();
-    table.set_attr("unit", "m").unwrap();
+    table.set_attribute("unit", "m").unwrap();
     table.close().unwrap();
 }
 
 fn change_tree(dir: &Arc<dyn Dir>, step: usize, again: bool) -> Result<()> {
     attempt(blsk::Table::edit_in_dir(dir.clone(), &OpenOptions::new())?, again, |table| {
-        let rows = table.len();
+        let rows = table.row_count();
         match step {
             0 => table.append(&[("a", &some(4 * 70, 3)), ("g/b", &some(8 * 70, 4))])?,
             1 => table.write_rows("a", 3, &some(4 * 60, 5))?,
-            2 => table.trim(rows / 3)?,
+            2 => table.truncate(table.row_count() - rows / 3)?,
             3 => table.resize(rows + 40)?,
-            4 => table.set_attr("note", "some words")?,
-            _ => drop(table.remove_attr("unit")?),
+            4 => table.set_attribute("note", "some words")?,
+            5 => drop(table.remove_attribute("unit")?),
+            // Both or none.
+            _ => {
+                table.set_attribute("rows", rows + 30)?;
+                table.append(&[("a", &some(4 * 30, 6)), ("g/b", &some(8 * 30, 7))])?;
+            }
         }
         table.commit()
     })
@@ -292,12 +301,12 @@ fn read_tree(dir: Arc<dyn Dir>) -> Result<State> {
     let table = blsk::Table::open_in_dir(dir, &OpenOptions::new())?;
     let names: Vec<String> = table.names().map(str::to_owned).collect();
     let mut state: State = table
-        .attrs()
+        .attributes()
         .map(|(name, value)| format!("{name}: {:?}", value.as_text()).into_bytes())
         .collect();
     for name in names {
-        let mut bytes = vec![0; table.len() as usize * table.row_size(&name)?];
-        table.read_rows(&name, 0..table.len(), &mut bytes)?;
+        let mut bytes = vec![0; table.row_count() as usize * table.row_size(&name)?];
+        table.read_rows(&name, 0..table.row_count(), &mut bytes)?;
         state.push(bytes);
     }
     Ok(state)
@@ -333,15 +342,12 @@ fn read_objects(dir: Arc<dyn Dir>) -> Result<State> {
 
 fn create_nd(dir: &Arc<dyn Dir>) {
     let frame = FrameOptions::new(CompressOptions::new(2));
-    let options = NdOptions::new(frame).with_chunks(&[20, 30]).with_blocks(&[10, 10]);
+    let options = NdStorage::new(frame).with_chunks(&[20, 30]).with_blocks(&[10, 10]);
     let dtype = DType::parse("<u2").unwrap();
     let array = NdArray::create_in_dir(
         dir.clone(),
         Some(FRAME),
-        &[30, 40],
-        &dtype,
-        FillValue::Zeros,
-        &options,
+        &NdOptions::new(&[30, 40], dtype.clone()).with_storage(options.clone()),
     );
     let mut array = array.unwrap();
     array.write_box(&[2, 3], &[27, 23], &some(2 * 25 * 20, 1)).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use superchunk::blsk::{Options, Reserve, Table};
+use superchunk::blsk::{Reserve, Table, TableOptions, TreeOptions};
 use superchunk::store::Dir;
 use superchunk::{DType, OpenOptions, Result};
 use superchunk_testkit::crash::{Disk, Effort, Findings, explore, seeds};
@@ -16,10 +16,10 @@ const ROWS: [usize; 2] = [4, 8];
 
 fn plain_of(table: &Table) -> Result<Plain> {
     let read = |column: usize| {
-        let mut bytes = vec![0; table.len() as usize * ROWS[column]];
-        table.read_rows(COLUMNS[column], 0..table.len(), &mut bytes).map(|()| bytes)
+        let mut bytes = vec![0; table.row_count() as usize * ROWS[column]];
+        table.read_rows(COLUMNS[column], 0..table.row_count(), &mut bytes).map(|()| bytes)
     };
-    let attribute = table.attr("note").and_then(|attribute| attribute.as_text());
+    let attribute = table.attribute("note").and_then(|attribute| attribute.as_text());
     Ok(((0..2).map(read).collect::<Result<_>>()?, attribute))
 }
 
@@ -39,14 +39,18 @@ fn write_states(disk: &Disk, reserve: Reserve, seed: u64) -> Vec<Plain> {
     let columns =
         [(COLUMNS[0], DType::parse("<i4").unwrap()), (COLUMNS[1], DType::parse("<f8").unwrap())];
     let options =
-        Options::default().with_chunk_rows(25).with_superchunk_size(3).with_reserve(reserve);
-    let mut table = Table::create_in_dir(disk.root(), &columns, &[], &options).unwrap();
+        TreeOptions::default().with_chunk_rows(25).with_superchunk_size(3).with_reserve(reserve);
+    let mut table = Table::create_in_dir(
+        disk.root(),
+        &TableOptions::new().with_columns(columns.clone()).with_tree(options.clone()),
+    )
+    .unwrap();
     let mut plain: Plain = (vec![Vec::new(); 2], None);
     let mut rng = Rng::new(seed);
     // It is there, and empty, before the first commit.
     let mut states = vec![plain.clone()];
     for step in 0..14 {
-        let rows = table.len() as usize;
+        let rows = table.row_count() as usize;
         let mut overwrite = |column: usize, start: usize, count: usize, table: &mut Table| {
             let bytes = rng.bytes(count * ROWS[column]);
             table.write_rows(COLUMNS[column], start as u64, &bytes).unwrap();
@@ -61,12 +65,12 @@ fn write_states(disk: &Disk, reserve: Reserve, seed: u64) -> Vec<Plain> {
             }
             5 => {
                 let kept = rows - rows / 3;
-                table.trim((rows - kept) as u64).unwrap();
+                table.truncate(table.row_count() - (rows - kept) as u64).unwrap();
                 plain.0.iter_mut().zip(ROWS).for_each(|(bytes, row)| bytes.truncate(kept * row));
             }
             6 => {
                 plain.1 = Some(format!("step {step}"));
-                table.set_attr("note", plain.1.as_deref().unwrap()).unwrap();
+                table.set_attribute("note", plain.1.as_deref().unwrap()).unwrap();
             }
             _ => {
                 let count = if step % 7 == 1 { 9 } else { 150 };

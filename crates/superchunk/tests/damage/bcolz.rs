@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
-use superchunk::salvage::{self, Report};
+use superchunk::salvage::{self, SalvageReport};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Json, Limits, OpenOptions, chunk};
 use superchunk_testkit::alloc::peak_of;
@@ -40,13 +40,13 @@ impl Original {
         let row = dtype.item_size() * row_shape.iter().product::<usize>();
         let chunk_len = 20 + rng.index(60);
         let options =
-            ArrayOptions::new(dtype).with_row_shape(row_shape).with_chunk_len(chunk_len as u64);
+            ArrayOptions::new(dtype).with_row_shape(row_shape).with_chunk_rows(chunk_len as u64);
         let rows = 1 + rng.index(6 * chunk_len);
         let bytes = mixed(rows * row, row, seed);
         let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
         let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
         array.append(&bytes).unwrap();
-        array.set_attr("unit", "m").unwrap();
+        array.set_attribute("unit", "m").unwrap();
         array.close().unwrap();
         let files = files_of(dir.as_ref()).unwrap();
         let chunks = bytes.chunks(chunk_len * row).map(<[u8]>::to_vec).collect();
@@ -58,7 +58,7 @@ impl Original {
     }
 }
 
-fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, Report)> {
+fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, SalvageReport)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let report =
         salvage::bcolz(folder_of(files).unwrap().as_ref(), to.clone(), &Limits::default())?;
@@ -81,7 +81,7 @@ fn without_checksums(files: &mut Files) {
 
 /// Checks that the result is whole in itself, and that every chunk that it does not list as lost or
 /// uncertain is one that was stored.
-fn check_result(dir: &dyn Dir, original: &Files, report: &Report, told: &str) {
+fn check_result(dir: &dyn Dir, original: &Files, report: &SalvageReport, told: &str) {
     let saved = files_of(dir).unwrap();
     check_folder(&saved, "__attrs__", report, told);
     let stored: HashSet<Vec<u8>> = original.values().filter_map(|file| content(file)).collect();
@@ -162,14 +162,14 @@ fn table(seed: u64) -> (Files, Vec<Original>) {
     let mut options = TableOptions::new();
     let lens = [30u64, 40, 77];
     for (number, (dtype, _)) in types.iter().enumerate() {
-        let column = ArrayOptions::new(DType::parse(dtype).unwrap()).with_chunk_len(lens[number]);
+        let column = ArrayOptions::new(DType::parse(dtype).unwrap()).with_chunk_rows(lens[number]);
         options = options.with_column(format!("c{number}"), column);
     }
     let mut table = Table::create_in_dir(dir.clone(), &options).unwrap();
     let bytes: Vec<Vec<u8>> =
         types.iter().map(|(_, size)| mixed(rows * size, *size, seed + 7)).collect();
     table.append(&[("c0", &bytes[0]), ("c1", &bytes[1]), ("c2", &bytes[2])]).unwrap();
-    table.set_attr("made", "by us").unwrap();
+    table.set_attribute("made", "by us").unwrap();
     table.close().unwrap();
     let mut files = files_of(dir.as_ref()).unwrap();
     if seed.is_multiple_of(3) {
@@ -246,18 +246,18 @@ fn a_good_array_and_a_good_table_come_back_whole() {
             "chunks are copied as they are"
         );
         let array = Array::open_in_dir(dir, &OpenOptions::new()).unwrap();
-        assert_eq!(array.attrs().get("unit"), Some(&Json::from("m")));
+        assert_eq!(array.attributes().get("unit"), Some(&Json::from("m")));
         let (files, _) = table(seed);
         let (dir, report) = salvaged(&files).unwrap();
         assert!(report.is_whole() && report.columns.len() == 3, "{report:?}");
         let saved = Table::open_in_dir(dir, &OpenOptions::new()).unwrap();
-        assert_eq!(saved.attrs().get("made"), Some(&Json::from("by us")));
+        assert_eq!(saved.attributes().get("made"), Some(&Json::from("by us")));
     }
 }
 
 #[test]
 fn a_lost_file_is_named_and_its_rows_get_the_default() {
-    let options = ArrayOptions::of::<i32>().with_chunk_len(10).with_default(7u64);
+    let options = ArrayOptions::of::<i32>().with_chunk_rows(10).with_default(7u64);
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
     array.append_items(&(0..35).collect::<Vec<i32>>()).unwrap();
@@ -281,7 +281,7 @@ fn without_its_small_files_an_array_is_assumed_from_its_chunks() {
         let dtype = DType::parse(dtype).unwrap();
         let bytes = mixed(65 * dtype.item_size(), dtype.item_size(), 3);
         let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-        let options = ArrayOptions::new(dtype.clone()).with_chunk_len(20);
+        let options = ArrayOptions::new(dtype.clone()).with_chunk_rows(20);
         let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
         array.append(&bytes).unwrap();
         array.close().unwrap();
@@ -327,8 +327,8 @@ fn bcolz_reads_what_was_saved_of_its_own_table() {
     let mut peer = LegacyPeer::spawn();
     let path = scratch.path("table");
     let options = TableOptions::new()
-        .with_column("a", ArrayOptions::of::<i32>().with_chunk_len(16))
-        .with_column("b", ArrayOptions::of::<f64>().with_chunk_len(16));
+        .with_column("a", ArrayOptions::of::<i32>().with_chunk_rows(16))
+        .with_column("b", ArrayOptions::of::<f64>().with_chunk_rows(16));
     Table::create(&path, &options).unwrap().close().unwrap();
     let (a, b) = (mixed(100 * 4, 4, 1), vec![7; 100 * 8]);
     peer.bcolz_append(&path, &[&a, &b]).unwrap();

@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use superchunk::blsk::{Array, Options, Order, Reserve, Table};
-use superchunk::salvage::{self, Certainty, Report};
+use superchunk::blsk::{Array, ArrayOptions, ItemOrder, Reserve, Table, TableOptions, TreeOptions};
+use superchunk::salvage::{self, Certainty, SalvageReport};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{DType, ErrorKind, Limits, OpenOptions, Value, chunk};
 use superchunk_testkit::alloc::peak_of;
@@ -52,7 +52,7 @@ fn chunks_of(files: &Files, folder: &str) -> Vec<Chunk> {
 
 /// Checks that the result is whole in itself, and that every chunk that it does not list as lost or
 /// uncertain is one that was stored.
-fn check_result(original: &Files, saved: &Files, report: &Report, told: &str) {
+fn check_result(original: &Files, saved: &Files, report: &SalvageReport, told: &str) {
     check_folder(saved, "meta/attributes", report, told);
     let attributes =
         format!("{:?}", saved.get("meta/attributes").map(|text| String::from_utf8_lossy(text)));
@@ -68,7 +68,7 @@ fn check_result(original: &Files, saved: &Files, report: &Report, told: &str) {
     }
 }
 
-fn salvaged(files: &Files) -> superchunk::Result<(Files, Report)> {
+fn salvaged(files: &Files) -> superchunk::Result<(Files, SalvageReport)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let from = folder_of(files).unwrap();
     let report = salvage::blsk(from.as_ref(), to.clone(), &Limits::default());
@@ -124,15 +124,15 @@ fn check(
 const TYPES: [(&str, &[u64]); 6] =
     [("<i4", &[]), ("<f8", &[]), ("<i2", &[3]), ("|S7", &[]), (">u4", &[4, 6]), ("|V300", &[])];
 
-fn options(rng: &mut Rng, row_shape: &[u64]) -> Options {
+fn options(rng: &mut Rng, row_shape: &[u64]) -> TreeOptions {
     let reserves = [Reserve::None, Reserve::Part(8), Reserve::Part(2), Reserve::Full];
-    let options = Options::default()
+    let options = TreeOptions::default()
         .with_chunk_rows(5 + rng.index(30))
         .with_superchunk_size(1 + rng.index(5))
         .with_reserve(reserves[rng.index(4)]);
     match row_shape {
         [_, _] => match rng.below(3) {
-            0 => options.with_order(Order::Fortran),
+            0 => options.with_order(ItemOrder::Fortran),
             // Cells of a grid, some of them clipped.
             1 => options.with_chunk_row_shape([3, 4]),
             _ => options,
@@ -151,8 +151,8 @@ fn tree_of(files: &Files) -> Arc<dyn Dir> {
 fn array_rows(files: &Files) -> Vec<u8> {
     let dir = tree_of(files);
     let array = Array::open_in_dir(dir, &OpenOptions::new()).unwrap();
-    let mut rows = vec![0; array.len() as usize * array.row_size()];
-    array.read_rows(0..array.len(), &mut rows).unwrap();
+    let mut rows = vec![0; array.row_count() as usize * array.row_size()];
+    array.read_rows(0..array.row_count(), &mut rows).unwrap();
     rows
 }
 
@@ -161,9 +161,11 @@ fn array(seed: u64) -> (Files, Vec<u8>) {
     let mut rng = Rng::new(seed);
     let (dtype, row_shape) = TYPES[rng.index(TYPES.len())];
     let dtype = DType::parse(dtype).unwrap();
-    let options = options(&mut rng, row_shape);
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let mut array = Array::create_in_dir(dir.clone(), &dtype, row_shape, &options).unwrap();
+    let options = ArrayOptions::new(dtype.clone())
+        .with_row_shape(row_shape)
+        .with_tree(options(&mut rng, row_shape));
+    let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
     let row = array.row_size();
     for part in 0..1 + rng.below(3) {
         let rows = 1 + rng.index(60);
@@ -171,7 +173,7 @@ fn array(seed: u64) -> (Files, Vec<u8>) {
         array.commit().unwrap();
     }
     array.write_rows(0, &mixed(row, row, seed + 9)).unwrap();
-    array.set_attr("unit", "m").unwrap();
+    array.set_attribute("unit", "m").unwrap();
     array.close().unwrap();
     let files = files_of(dir.as_ref()).unwrap();
     let rows = array_rows(&files);
@@ -224,17 +226,18 @@ fn table_rows(files: &Files, name: &str) -> Vec<u8> {
     let dir = tree_of(files);
     let table = Table::open_in_dir(dir, &OpenOptions::new()).unwrap();
     let Ok(size) = table.row_size(name) else { return Vec::new() };
-    let mut rows = vec![0; table.len() as usize * size];
-    table.read_rows(name, 0..table.len(), &mut rows).unwrap();
+    let mut rows = vec![0; table.row_count() as usize * size];
+    table.read_rows(name, 0..table.row_count(), &mut rows).unwrap();
     rows
 }
 
 fn table(seed: u64) -> (Files, Vec<Vec<u8>>) {
     let mut rng = Rng::new(seed);
-    let options = options(&mut rng, &[]);
     let columns = COLUMNS.map(|(name, dtype)| (name, DType::parse(dtype).unwrap()));
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let mut table = Table::create_in_dir(dir.clone(), &columns, &[], &options).unwrap();
+    let options =
+        TableOptions::new().with_columns(columns.clone()).with_tree(options(&mut rng, &[]));
+    let mut table = Table::create_in_dir(dir.clone(), &options).unwrap();
     let count = 1 + rng.index(150);
     let rows: Vec<Vec<u8>> = columns
         .iter()
@@ -243,7 +246,7 @@ fn table(seed: u64) -> (Files, Vec<Vec<u8>>) {
     let named: Vec<(&str, &[u8])> =
         columns.iter().zip(&rows).map(|((name, _), rows)| (*name, rows.as_slice())).collect();
     table.append(&named).unwrap();
-    table.set_attr("made", "by us").unwrap();
+    table.set_attribute("made", "by us").unwrap();
     table.close().unwrap();
     (files_of(dir.as_ref()).unwrap(), rows)
 }
@@ -325,9 +328,9 @@ fn the_trees_of_the_vectors_come_back_whole() {
 
 /// Three files of two chunks of ten rows, the last chunk of five.
 fn numbers() -> (Files, Vec<u8>) {
-    let options = Options::default().with_chunk_rows(10).with_superchunk_size(2);
+    let options = ArrayOptions::of::<u32>().with_chunk_rows(10).with_superchunk_size(2);
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let mut array = Array::create_in_dir(dir.clone(), &DType::of::<u32>(), &[], &options).unwrap();
+    let mut array = Array::create_in_dir(dir.clone(), &options).unwrap();
     array.append_items(&(1..56u32).collect::<Vec<_>>()).unwrap();
     array.close().unwrap();
     let files = files_of(dir.as_ref()).unwrap();

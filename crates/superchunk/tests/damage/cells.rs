@@ -6,11 +6,11 @@
 use std::collections::HashSet;
 
 use superchunk::frame::Kind;
-use superchunk::salvage::{self, Certainty, Report};
+use superchunk::salvage::{self, Certainty, SalvageReport};
 use superchunk::store::{Folder, WriteAt};
 use superchunk::{
     Codec, CompressOptions, DType, ErrorKind, Filter, FrameOptions, Limits, NdArray, NdOptions,
-    SuperChunk, verify,
+    NdStorage, SuperChunk, verify,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::salvaged::named_chunks;
@@ -30,7 +30,7 @@ enum Method {
 
 const METHODS: [Method; 3] = [Method::Cells, Method::Means, Method::NdLz];
 
-fn options(method: Method, checksums: bool) -> NdOptions {
+fn options(method: Method, checksums: bool) -> NdStorage {
     let size = if method == Method::NdLz { 1 } else { 8 };
     let compress = CompressOptions::new(size);
     let compress = match method {
@@ -39,7 +39,7 @@ fn options(method: Method, checksums: bool) -> NdOptions {
         Method::NdLz => compress.with_codec(Codec::NdLz { cell: 4 }).with_filters([]),
     };
     let frame = FrameOptions::new(compress).with_checksums(checksums);
-    NdOptions::new(frame).with_chunks(&[20, 20]).with_blocks(&[10, 8])
+    NdStorage::new(frame).with_chunks(&[20, 20]).with_blocks(&[10, 8])
 }
 
 /// The file of an array of some commits, in which older chunks lie around.
@@ -53,8 +53,11 @@ fn original(method: Method, checksums: bool, seed: u64) -> Original {
     let path = scratch.path("array.b2nd");
     let dtype = if method == Method::NdLz { "|u1" } else { "<f8" };
     let options = options(method, checksums);
-    let mut array =
-        NdArray::create(&path, &SHAPE, &DType::parse(dtype).unwrap(), &options).unwrap();
+    let mut array = NdArray::create(
+        &path,
+        &NdOptions::new(&SHAPE, DType::parse(dtype).unwrap()).with_storage(options.clone()),
+    )
+    .unwrap();
     let mut ever = HashSet::new();
     for _ in 0..1 + rng.below(3) {
         let start = [rng.below(30), rng.below(20)];
@@ -87,14 +90,15 @@ fn content(frame: SuperChunk) -> Vec<u8> {
 }
 
 fn named(saved: &SuperChunk) -> HashSet<usize> {
-    let label = saved.value(salvage::ATTRIBUTE).map(|lines| lines.to_json()).unwrap_or_default();
+    let label =
+        saved.attribute(salvage::ATTRIBUTE).map(|lines| lines.to_json()).unwrap_or_default();
     named_chunks(&label, "")
 }
 
 /// Opens the result from its bytes, and fails unless all of it is good.
 fn reopened(saved: &SuperChunk) -> SuperChunk {
     let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-    let report = verify::super_chunk(&opened, &verify::Options::new()).unwrap();
+    let report = verify::super_chunk(&opened, &verify::VerifyOptions::new()).unwrap();
     assert!(report.is_good() && report.is_complete(), "{:?}", report.findings);
     opened
 }
@@ -236,7 +240,11 @@ fn a_sparse_array_of_cells_comes_back_and_only_its_damaged_file_is_lost() {
         options.frame = options.frame.with_kind(Kind::Sparse);
         let dtype = if method == Method::NdLz { "|u1" } else { "<f8" };
         let dtype = DType::parse(dtype).unwrap();
-        let mut array = NdArray::create(&path, &[40, 40], &dtype, &options).unwrap();
+        let mut array = NdArray::create(
+            &path,
+            &NdOptions::new(&[40, 40], dtype.clone()).with_storage(options.clone()),
+        )
+        .unwrap();
         let items: Vec<u8> = (0..1600u32).map(|at| u8::try_from(at / 8 % 7).unwrap()).collect();
         let bytes = match method {
             Method::NdLz => items,
@@ -245,7 +253,7 @@ fn a_sparse_array_of_cells_comes_back_and_only_its_damaged_file_is_lost() {
         array.write_box(&[0, 0], &[40, 40], &bytes).unwrap();
         array.close().unwrap();
         let expected = SuperChunk::open(&path).unwrap();
-        let saved_of = || -> (SuperChunk, Report) {
+        let saved_of = || -> (SuperChunk, SalvageReport) {
             let dir = Folder::open(&path).unwrap();
             salvage::sparse(&dir, &mut SuperChunk::in_memory, &Limits::default()).unwrap()
         };

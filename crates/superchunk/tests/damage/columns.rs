@@ -4,32 +4,32 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
-use superchunk::columns::ColumnFolder;
+use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::detect::{self, Format};
-use superchunk::verify::{self, Level, Options, Report, Verdict};
+use superchunk::verify::{self, Level, Verdict, VerifyOptions, VerifyReport};
 use superchunk::{DType, ErrorKind, Limits, NdArray, NdOptions, OpenOptions, compat, salvage};
 use superchunk_testkit::scratch::Scratch;
 
 const NAMES: [&str; 3] = ["b", "group/c", "a"];
 
 fn table(path: &Path, rows: u32) {
-    let mut folder = ColumnFolder::create(path, NAMES).unwrap();
+    let mut folder =
+        ColumnFolder::create(path, &ColumnFolderOptions::new().with_columns(NAMES)).unwrap();
     for name in NAMES {
         let (place, dtype) = (folder.place(name), DType::of::<u32>());
         let mut array =
-            NdArray::create(place, &[u64::from(rows)], &dtype, &NdOptions::default()).unwrap();
+            NdArray::create(place, &NdOptions::new(&[u64::from(rows)], dtype.clone())).unwrap();
         let numbers: Vec<u8> = (0..rows).flat_map(|row| (row * 7).to_le_bytes()).collect();
         array.write_box(&[0], &[u64::from(rows)], &numbers).unwrap();
         array.close().unwrap();
     }
-    folder.set_attr("unit", "K").unwrap();
+    folder.set_attribute("unit", "K").unwrap();
     folder.commit().unwrap();
 }
 
-fn look(path: &Path) -> Report {
-    verify::path(path, &Options::new()).unwrap()
+fn look(path: &Path) -> VerifyReport {
+    verify::path(path, &VerifyOptions::new()).unwrap()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn every_byte_of_the_list_is_read_as_a_list_or_refused() {
         for bytes in [&damaged[..], &good[..at]] {
             fs::write(&list, bytes).unwrap();
             assert_eq!(detect::path(&path).unwrap().format, Format::Columns);
-            match ColumnFolder::open(&path, &Limits::default()) {
+            match ColumnFolder::open(&path) {
                 Ok(folder) => {
                     let is_inside = |name: &String| folder.place(name).starts_with(&path);
                     assert!(folder.names().iter().all(is_inside), "byte {at}");
@@ -61,7 +61,10 @@ fn every_byte_of_the_list_is_read_as_a_list_or_refused() {
         }
     }
     fs::write(&list, &good).unwrap();
-    let short = ColumnFolder::open(&path, &Limits::default().with_max_metadata(100));
+    let short = ColumnFolder::open_with(
+        &path,
+        &OpenOptions::new().with_limits(Limits::default().with_max_metadata(100)),
+    );
     assert_eq!(short.unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
 
@@ -70,7 +73,8 @@ fn names_that_lead_elsewhere_are_refused() {
     let scratch = Scratch::new();
     let path = scratch.path("table");
     for names in [["a", "a"], ["a", "../b"], ["a", "/b"], ["a", ""], ["a", "b//c"], ["a", "./b"]] {
-        let error = ColumnFolder::create(&path, names).unwrap_err();
+        let error = ColumnFolder::create(&path, &ColumnFolderOptions::new().with_columns(names))
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{names:?}");
         assert!(!path.exists());
     }
@@ -93,10 +97,10 @@ fn columns_that_do_not_fit_together_are_found_and_made_equal() {
     let report = salvage::columns(&path, &saved, &Limits::default()).unwrap();
     assert!(!report.is_whole());
     assert!(look(&saved).is_good());
-    let folder = ColumnFolder::open(&saved, &Limits::default()).unwrap();
+    let folder = ColumnFolder::open(&saved).unwrap();
     assert_eq!(folder.names(), NAMES);
-    assert_eq!(folder.attrs().get("unit").and_then(|unit| unit.as_str()), Some("K"));
-    assert!(folder.attrs().get(salvage::ATTRIBUTE).is_some());
+    assert_eq!(folder.attributes().get("unit").and_then(|unit| unit.as_str()), Some("K"));
+    assert!(folder.attributes().get(salvage::ATTRIBUTE).is_some());
     for name in NAMES {
         assert_eq!(NdArray::open(folder.place(name)).unwrap().shape(), [10], "{name}");
     }
@@ -114,7 +118,7 @@ fn a_column_without_its_shape_is_lost_and_the_others_are_saved() {
     assert!(!look(&path).is_good());
     let report = salvage::columns(&path, &saved, &Limits::default()).unwrap();
     assert_eq!((report.holes.len(), report.columns.len()), (1, 2));
-    let folder = ColumnFolder::open(&saved, &Limits::default()).unwrap();
+    let folder = ColumnFolder::open(&saved).unwrap();
     assert_eq!(folder.names(), ["b", "a"]);
     assert!(look(&saved).is_good());
     for name in NAMES {
@@ -130,9 +134,9 @@ fn a_writer_keeps_others_out_and_readers_see_that_the_folder_is_another() {
     let (path, new) = (scratch.path("table"), scratch.path("new"));
     table(&path, 10);
     table(&new, 20);
-    let reader = ColumnFolder::open(&path, &Limits::default()).unwrap();
-    let edit = || ColumnFolder::edit(&path, &Limits::default(), Duration::ZERO);
-    let writer = edit().unwrap();
+    let reader = ColumnFolder::open(&path).unwrap();
+    let edit = || ColumnFolder::edit(&path);
+    let mut writer = edit().unwrap();
     let error = edit().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     writer.commit().unwrap();

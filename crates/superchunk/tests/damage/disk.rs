@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use superchunk::bloscpack::{Checksum, Pack, PackOptions};
-use superchunk::salvage::{self, ATTRIBUTE, Source};
+use superchunk::salvage::{self, ATTRIBUTE, FoundAt};
 use superchunk::store::{Bytes, ReadAt};
 use superchunk::{CompressOptions, Error, ErrorKind, FrameOptions, Limits, SuperChunk};
 use superchunk_testkit::rng::Rng;
@@ -77,7 +77,7 @@ fn what_the_disk_does_not_give_back_is_a_hole_and_named() {
         .collect();
     check(&original, &same, &saved, &report, "a broken disk");
     let is_named =
-        |source: &Source| matches!(source, Source::Bytes(range) if range.contains(&broken.start));
+        |source: &FoundAt| matches!(source, FoundAt::Bytes(range) if range.contains(&broken.start));
     assert!(report.holes.iter().any(|hole| is_named(&hole.source)), "{report:?}");
     let nothing = BrokenDisk(original.bytes.clone(), 0..u64::MAX);
     let error = salvage::frame(&nothing, &mut SuperChunk::in_memory, &Limits::default());
@@ -120,7 +120,7 @@ fn a_stored_chunk_without_checksum_on_a_bad_sector_is_a_hole() {
     let (disk, mut saved) = (BrokenDisk(file, sector..sector + 4096), Vec::new());
     let report = salvage::pack(&disk, &mut saved, &Limits::default()).unwrap();
     assert!(report.holes.iter().any(|hole| hole.chunk == Some(1)), "{report:?}");
-    let saved = Pack::from_bytes(saved).unwrap().data().unwrap().to_vec().unwrap();
+    let saved = Pack::from_bytes(saved).unwrap().superchunk().unwrap().to_vec().unwrap();
     assert!(saved == expected.map(Vec::as_slice).concat());
 }
 
@@ -139,7 +139,7 @@ fn a_chunk_that_cannot_be_read_again_is_a_hole_and_named() {
             if saved.read_chunk(number).unwrap() != *chunk {
                 assert!(report.holes.iter().any(|hole| hole.chunk == Some(number)), "{report:?}");
                 assert!(saved.read_chunk(number).unwrap().iter().all(|byte| *byte == 0));
-                let lines = format!("{:?}", saved.value(ATTRIBUTE).unwrap());
+                let lines = format!("{:?}", saved.attribute(ATTRIBUTE).unwrap());
                 assert!(named_chunks(&lines, "").contains(&number), "{lines}");
                 holes += 1;
             }
@@ -164,7 +164,8 @@ fn a_chunk_of_a_pack_that_cannot_be_read_again_ends_the_salvage() {
                 failures += 1;
             }
             Ok(report) => {
-                let saved = Pack::from_bytes(saved).unwrap().data().unwrap().to_vec().unwrap();
+                let saved =
+                    Pack::from_bytes(saved).unwrap().superchunk().unwrap().to_vec().unwrap();
                 let is_lost = report.holes.iter().any(|hole| hole.chunk == Some(0));
                 assert_eq!(saved.starts_with(&chunks[0]), !is_lost, "{report:?}");
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::bloscpack::{Checksum, Pack, PackOptions};
-use superchunk::salvage::{self, ATTRIBUTE, Certainty, Report, Source};
+use superchunk::salvage::{self, ATTRIBUTE, Certainty, FoundAt, SalvageReport};
 use superchunk::store::{Bytes, Dir, MemoryFolder};
 use superchunk::verify;
 use superchunk::{
@@ -21,7 +21,7 @@ use superchunk_testkit::trees::{files_of, folder_of};
 
 const CHUNK: usize = 4000;
 
-fn salvaged(bytes: &[u8]) -> Result<(SuperChunk, Report), Error> {
+fn salvaged(bytes: &[u8]) -> Result<(SuperChunk, SalvageReport), Error> {
     let create = &mut |options: &FrameOptions| SuperChunk::in_memory(options);
     salvage::frame(&Bytes::new(bytes), create, &Limits::default())
 }
@@ -39,7 +39,7 @@ pub(crate) fn file_of(options: &FrameOptions, fill: impl FnOnce(&mut SuperChunk)
 /// Fails unless the result opens, and all of it can be looked at and is good.
 fn check_whole(saved: &SuperChunk) {
     let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-    let report = verify::super_chunk(&opened, &verify::Options::new()).unwrap();
+    let report = verify::super_chunk(&opened, &verify::VerifyOptions::new()).unwrap();
     assert!(report.is_good() && report.is_complete(), "{:?}", report.findings);
 }
 
@@ -122,7 +122,8 @@ fn a_chunk_of_an_unknown_codec_in_a_pack_is_a_hole_that_says_so() {
         let options = PackOptions::new().with_compress(compress).with_checksum(checksum);
         let data = mixed(3 * CHUNK, 4, 1);
         let mut file = options.with_chunk_size(CHUNK).pack(&data).unwrap();
-        let stored = Pack::from_bytes(file.clone()).unwrap().data().unwrap().compressed_chunk(1);
+        let stored =
+            Pack::from_bytes(file.clone()).unwrap().superchunk().unwrap().compressed_chunk(1);
         let stored = stored.unwrap();
         let at = file.windows(stored.len()).position(|found| found == stored).unwrap();
         file[at + 2] |= 7 << 5;
@@ -138,7 +139,7 @@ fn a_chunk_of_an_unknown_codec_in_a_pack_is_a_hole_that_says_so() {
         let mut expected = data;
         expected[CHUNK..2 * CHUNK].fill(0);
         let saved = Pack::from_bytes(saved).unwrap();
-        assert!(saved.data().unwrap().to_vec().unwrap() == expected);
+        assert!(saved.superchunk().unwrap().to_vec().unwrap() == expected);
     }
 }
 
@@ -165,7 +166,7 @@ fn what_is_lost_is_listed_also_where_there_is_no_room_for_another_attribute() {
     let mut file = file_of(&options, |frame| {
         frame.append(&mixed(3 * CHUNK, 4, 1)).unwrap();
         for number in 0..16 {
-            frame.set_value(&format!("value {number}"), &number.into()).unwrap();
+            frame.set_attribute(&format!("value {number}"), number).unwrap();
         }
     });
     let len = file.len();
@@ -218,7 +219,7 @@ fn a_stored_chunk_with_a_wrong_checksum_is_never_certain_whatever_happened_to_th
             let Ok((saved, report)) = salvaged(&bytes) else { continue };
             check_whole(&saved);
             assert!(!report.is_whole(), "{place}");
-            let lines = saved.value(ATTRIBUTE).unwrap();
+            let lines = saved.attribute(ATTRIBUTE).unwrap();
             let is_listed = |words: &str| {
                 let mut lines = lines.as_slice().unwrap().iter().filter_map(|line| line.as_str());
                 lines.any(|line| line.contains(words))
@@ -240,7 +241,7 @@ fn a_stored_chunk_with_a_wrong_checksum_is_never_certain_whatever_happened_to_th
                     }
                 }
             }
-            let stands = |source: &Source| matches!(source, Source::Bytes(range) if range.start == start as u64);
+            let stands = |source: &FoundAt| matches!(source, FoundAt::Bytes(range) if range.start == start as u64);
             let is_kept = report.pieces.iter().any(|piece| stands(&piece.source));
             let is_lost = is_listed("lost: ");
             assert!(is_kept || is_lost, "{place}: {report:?}");
@@ -274,13 +275,13 @@ fn too_little_memory_is_no_damage_of_a_pack() {
 #[test]
 fn too_little_memory_is_no_damage_of_a_folder_of_bcolz() {
     let rows = CHUNK as u64 / 4;
-    let column = ArrayOptions::new(DType::parse("<i4").unwrap()).with_chunk_len(rows);
+    let column = ArrayOptions::new(DType::parse("<i4").unwrap()).with_chunk_rows(rows);
     let data = Rng::new(1).bytes(3 * CHUNK);
     let (one, other): (Arc<dyn Dir>, Arc<dyn Dir>) =
         (Arc::new(MemoryFolder::new()), Arc::new(MemoryFolder::new()));
     let mut array = Array::create_in_dir(one.clone(), &column).unwrap();
     array.append(&data).unwrap();
-    array.set_attr("unit", "metres").unwrap();
+    array.set_attribute("unit", "metres").unwrap();
     array.close().unwrap();
     let options = TableOptions::new().with_column("number", column);
     let mut table = Table::create_in_dir(other.clone(), &options).unwrap();
@@ -306,9 +307,13 @@ fn too_little_memory_is_no_damage_of_a_folder_of_bcolz() {
 #[test]
 fn too_little_memory_is_no_damage_of_a_blsk_tree() {
     let from = Arc::new(MemoryFolder::new());
-    let options = blsk::Options::default().with_chunk_rows(CHUNK / 4);
+    let options = blsk::TreeOptions::default().with_chunk_rows(CHUNK / 4);
     let dtype = DType::parse("<i4").unwrap();
-    let mut array = blsk::Array::create_in_dir(from.clone(), &dtype, &[], &options).unwrap();
+    let mut array = blsk::Array::create_in_dir(
+        from.clone(),
+        &blsk::ArrayOptions::new(dtype.clone()).with_tree(options.clone()),
+    )
+    .unwrap();
     array.append(&Rng::new(1).bytes(3 * CHUNK)).unwrap();
     array.close().unwrap();
     let [limits, _] = small_limits();

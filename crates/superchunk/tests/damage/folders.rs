@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use superchunk::columns::ColumnFolder;
+use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::salvage::{self, ATTRIBUTE};
 use superchunk::store::{FileReader, Folder, MemoryFolder, ReadAt};
 use superchunk::{
-    CompressOptions, DType, ErrorKind, FrameOptions, Limits, NdArray, NdOptions, SuperChunk, verify,
+    CompressOptions, ErrorKind, FrameOptions, Limits, NdArray, NdOptions, SuperChunk, verify,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::salvaged::named_chunks;
@@ -36,7 +36,7 @@ fn sparse(seed: u64) -> (Files, Vec<Vec<u8>>) {
     let options = options.with_checksums(seed % 4 > 0);
     let mut frame = SuperChunk::create_in_dir(dir.clone(), None, &options).unwrap();
     chunks.iter().for_each(|chunk| frame.append(chunk).unwrap());
-    frame.set_value("unit", &"K".into()).unwrap();
+    frame.set_attribute("unit", "K").unwrap();
     frame.close().unwrap();
     (files_of(dir.as_ref()).unwrap(), chunks)
 }
@@ -66,13 +66,13 @@ fn every_intact_chunk_of_a_sparse_frame_comes_back() {
             };
             saved_count += 1;
             let saved = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-            let verified = verify::super_chunk(&saved, &verify::Options::new()).unwrap();
+            let verified = verify::super_chunk(&saved, &verify::VerifyOptions::new()).unwrap();
             assert!(
                 verified.is_good() && verified.is_complete(),
                 "{told}: {:?}",
                 verified.findings
             );
-            let list = saved.value(ATTRIBUTE).ok();
+            let list = saved.attribute(ATTRIBUTE).ok();
             assert_eq!(list.is_some(), !report.uncertain().is_empty(), "{told}");
             let named = named_chunks(&format!("{list:?}"), "");
             let found: Vec<Vec<u8>> =
@@ -107,15 +107,15 @@ fn numbers(rows: std::ops::Range<u32>, column: usize) -> Vec<u8> {
 /// The files of a folder of columns.
 fn columns(scratch: &Scratch) -> Files {
     let path = scratch.path("good");
-    let mut folder = ColumnFolder::create(&path, NAMES).unwrap();
+    let mut folder =
+        ColumnFolder::create(&path, &ColumnFolderOptions::new().with_columns(NAMES)).unwrap();
     for (column, name) in NAMES.iter().enumerate() {
-        let (place, dtype) = (folder.place(name), DType::of::<u32>());
-        let options = NdOptions::default().with_chunks(&[CHUNK_ROWS]);
-        let mut array = NdArray::create(place, &[u64::from(ROWS)], &dtype, &options).unwrap();
+        let options = NdOptions::of::<u32>(&[u64::from(ROWS)]).with_chunks(&[CHUNK_ROWS]);
+        let mut array = NdArray::create(folder.place(name), &options).unwrap();
         array.write_box(&[0], &[u64::from(ROWS)], &numbers(0..ROWS, column)).unwrap();
         array.close().unwrap();
     }
-    folder.set_attr("unit", "K").unwrap();
+    folder.set_attribute("unit", "K").unwrap();
     folder.commit().unwrap();
     files_of(&Folder::open(&path).unwrap()).unwrap()
 }
@@ -153,9 +153,9 @@ fn every_intact_column_of_a_folder_comes_back() {
             }
         };
         saved_count += 1;
-        let verified = verify::path(&saved, &verify::Options::new()).unwrap();
+        let verified = verify::path(&saved, &verify::VerifyOptions::new()).unwrap();
         assert!(verified.is_good(), "{told}: {:?}", verified.findings);
-        let folder = ColumnFolder::open(&saved, &Limits::default()).unwrap();
+        let folder = ColumnFolder::open(&saved).unwrap();
         let list = String::from_utf8(file_of(&saved.join(ColumnFolder::LIST))).unwrap();
         assert_eq!(list.contains(ATTRIBUTE), !report.uncertain().is_empty(), "{told}");
         for (column, name) in NAMES.iter().enumerate() {
@@ -192,7 +192,7 @@ fn a_frame_whose_chunks_are_as_long_as_can_be_is_repacked_and_salvaged() {
     let path = scratch.path("frame");
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(LONGEST);
     let mut frame = SuperChunk::create(&path, &options).unwrap();
-    frame.fill(superchunk::Fill::Zeros, LONGEST as u64).unwrap();
+    frame.append_fill(superchunk::Fill::Zeros, LONGEST as u64).unwrap();
     frame.append(&mixed(CHUNK, 1, 3)).unwrap();
     frame.commit().unwrap();
     frame.compact().unwrap();
@@ -201,6 +201,6 @@ fn a_frame_whose_chunks_are_as_long_as_can_be_is_repacked_and_salvaged() {
     let (saved, report) =
         salvage::frame(&file, &mut SuperChunk::in_memory, &Limits::default()).unwrap();
     assert!(report.is_whole(), "{report:?}");
-    assert_eq!((saved.chunk_count(), saved.len()), (2, (LONGEST + CHUNK) as u64));
+    assert_eq!((saved.chunk_count(), saved.byte_len()), (2, (LONGEST + CHUNK) as u64));
     assert_eq!(saved.read_chunk(1).unwrap(), mixed(CHUNK, 1, 3));
 }

@@ -12,11 +12,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use superchunk::frame::{Located, Opener, Step};
-use superchunk::salvage::{self, Certainty, Order, Report, Source};
+use superchunk::salvage::{self, Certainty, ChunkOrder, FoundAt, SalvageReport};
 use superchunk::store::{Bytes, Dir, MemoryFolder, WriteAt};
 use superchunk::{
     Codec, CompressOptions, DType, Error, ErrorKind, Fill, FrameOptions, Limits, NdArray,
-    NdOptions, OpenOptions, SuperChunk, chunk, verify,
+    NdOptions, NdStorage, OpenOptions, SuperChunk, chunk, verify,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::salvaged::named_chunks;
@@ -26,7 +26,10 @@ use superchunk_testkit::scratch::Scratch;
 const CHUNK: usize = 2000;
 
 /// What can be recovered of a contiguous frame, in memory.
-pub(crate) fn frame_of(bytes: &[u8], limits: &Limits) -> Result<(SuperChunk, Report), Error> {
+pub(crate) fn frame_of(
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(SuperChunk, SalvageReport), Error> {
     salvage::frame(&Bytes::new(bytes), &mut SuperChunk::in_memory, limits)
 }
 
@@ -62,8 +65,8 @@ impl Original {
             match rng.below(4) {
                 0 => frame.update_chunk(rng.index(frame.chunk_count()), &fresh.unwrap()).unwrap(),
                 1 => frame.insert_chunk(0, &fresh.unwrap()).unwrap(),
-                2 => frame.fill(Fill::Zeros, (CHUNK / 4) as u64).unwrap(),
-                _ => frame.set_value_bytes("value", &rng.bytes(300)).unwrap(),
+                2 => frame.append_fill(Fill::Zeros, (CHUNK / 4) as u64).unwrap(),
+                _ => frame.set_attribute_bytes("value", &rng.bytes(300)).unwrap(),
             }
             frame.commit().unwrap();
             ever.extend(frame.chunks().map(|chunk| chunk.unwrap()));
@@ -166,14 +169,14 @@ pub(crate) fn check(
     original: &Original,
     same: &[bool],
     saved: &SuperChunk,
-    report: &Report,
+    report: &SalvageReport,
     told: &str,
 ) {
     // What nothing vouches for need not be readable: a codec may be named that nobody knows.
     let read = |number: usize| saved.read_chunk(number).unwrap_or_default();
     let found: Vec<Vec<u8>> = (0..saved.chunk_count()).map(read).collect();
     let holes: HashSet<usize> = report.holes.iter().filter_map(|hole| hole.chunk).collect();
-    let in_place = report.order == Order::Index;
+    let in_place = report.order == ChunkOrder::Index;
     let mut lost = 0;
     for (number, (chunk, place)) in original.chunks.iter().enumerate() {
         let intact = place.clone().is_some_and(|mut range| range.all(|at| same[at]));
@@ -202,14 +205,15 @@ pub(crate) fn check(
 pub(crate) fn check_result(
     original: &Original,
     saved: &SuperChunk,
-    report: &Report,
+    report: &SalvageReport,
     found: &[Vec<u8>],
     told: &str,
 ) {
     let opened = SuperChunk::from_bytes(saved.to_bytes().unwrap()).unwrap();
-    let verified = verify::super_chunk(&opened, &verify::Options::new()).unwrap();
+    let verified = verify::super_chunk(&opened, &verify::VerifyOptions::new()).unwrap();
     assert!(verified.is_good(), "{told}: {:?}", verified.findings);
-    let label = opened.value(salvage::ATTRIBUTE).map(|lines| lines.to_json()).unwrap_or_default();
+    let label =
+        opened.attribute(salvage::ATTRIBUTE).map(|lines| lines.to_json()).unwrap_or_default();
     assert_eq!(label.is_empty(), report.uncertain().is_empty(), "{told}");
     let named = named_chunks(&label, "");
     let holes: HashSet<usize> = report.holes.iter().filter_map(|hole| hole.chunk).collect();
@@ -234,7 +238,7 @@ fn every_intact_chunk_of_a_frame_comes_back() {
             match frame_of(&bytes, &Limits::default()) {
                 Ok((saved, report)) => {
                     check(&original, &same, &saved, &report, &told);
-                    in_place += usize::from(report.order == Order::Index);
+                    in_place += usize::from(report.order == ChunkOrder::Index);
                     whole += usize::from(report.is_whole());
                 }
                 Err(error) => {
@@ -269,7 +273,7 @@ fn an_index_is_never_taken_for_data() {
                 Err(_) => nothing += 1,
                 // Chunks of earlier commits may be left. The items of an index have 8 bytes, not 4.
                 Ok((_, report)) => report.pieces.iter().for_each(|piece| {
-                    if let Source::Bytes(place) = &piece.source {
+                    if let FoundAt::Bytes(place) = &piece.source {
                         assert_eq!(bytes[place.start as usize + 3], 4, "frame {seed}: {report:?}");
                     }
                 }),
@@ -288,18 +292,24 @@ fn an_undamaged_frame_is_saved_whole() {
         let frame = SuperChunk::from_bytes(original.bytes).unwrap();
         assert!(saved.to_vec().unwrap() == frame.to_vec().unwrap());
         assert_eq!(saved.metalayer("layer"), Some(b"meta".as_slice()));
-        let names = saved.value_names().filter(|name| *name != salvage::ATTRIBUTE);
-        assert!(names.eq(frame.value_names()));
+        let names = saved.attribute_names().filter(|name| *name != salvage::ATTRIBUTE);
+        assert!(names.eq(frame.attribute_names()));
         // Nothing vouches for chunks without checksums.
-        assert_eq!(saved.value_names().count() > frame.value_names().count(), !report.sealed);
+        assert_eq!(
+            saved.attribute_names().count() > frame.attribute_names().count(),
+            !report.sealed
+        );
     }
 }
 
 /// The frame of an array of 35 × 45 items, and the items.
 fn array_of_noise() -> (Vec<u8>, Vec<u8>) {
     let frame = FrameOptions::new(CompressOptions::new(2));
-    let options = NdOptions::new(frame).with_chunks(&[10, 10]).with_blocks(&[5, 5]);
-    let mut array = NdArray::in_memory(&[35, 45], &DType::parse("<u2").unwrap(), &options).unwrap();
+    let options = NdStorage::new(frame).with_chunks(&[10, 10]).with_blocks(&[5, 5]);
+    let mut array = NdArray::in_memory(
+        &NdOptions::new(&[35, 45], DType::parse("<u2").unwrap()).with_storage(options.clone()),
+    )
+    .unwrap();
     let items = Rng::new(4).bytes(2 * 35 * 45);
     array.write_box(&[0, 0], &[35, 45], &items).unwrap();
     (array.superchunk().to_bytes().unwrap(), items)
@@ -312,7 +322,7 @@ fn the_header_of_an_array_is_enough_for_its_shape() {
     bytes[end - 200..].fill(0);
     assert!(SuperChunk::from_bytes(bytes.clone()).is_err());
     let (saved, report) = frame_of(&bytes, &Limits::default()).unwrap();
-    assert_eq!(report.order, Order::Storage);
+    assert_eq!(report.order, ChunkOrder::Storage);
     let saved = NdArray::from_superchunk(saved).unwrap();
     assert_eq!(saved.shape(), [35, 45]);
     assert!(saved.read_box(&[0, 0], &[10, 10], &mut [0; 200]).is_ok());
@@ -355,7 +365,7 @@ fn sparse_frame(seed: u64) -> (MemoryFolder, Vec<Vec<u8>>) {
     frame.commit().unwrap();
     let fresh = chunk::compress(&mixed(CHUNK, 4, seed + 1), &options.compress).unwrap();
     frame.update_chunk(2, &fresh).unwrap();
-    frame.set_value_bytes("value", b"some").unwrap();
+    frame.set_attribute_bytes("value", b"some").unwrap();
     frame.close().unwrap();
     let frame = SuperChunk::open_in_dir(Arc::new(dir.clone()), None, &OpenOptions::new()).unwrap();
     let chunks = (0..frame.chunk_count()).map(|number| frame.read_chunk(number).unwrap());
@@ -385,10 +395,10 @@ fn chunk_files_come_back_with_and_without_their_index() {
         let missing = chunks.iter().filter(|chunk| !found.contains(chunk)).count();
         assert_eq!(missing, usize::from(seed % 3 != 2), "{seed}: {report:?}");
         assert_eq!(report.holes.iter().any(|hole| hole.chunk.is_some()), missing > 0);
-        if report.order == Order::Index {
+        if report.order == ChunkOrder::Index {
             let kept = found.iter().zip(&chunks).filter(|(found, chunk)| found == chunk).count();
             assert_eq!(kept, chunks.len() - missing);
-            assert!(saved.value_bytes("value").unwrap() == b"some");
+            assert!(saved.attribute_bytes("value").unwrap() == b"some");
         }
     }
 }
@@ -421,10 +431,10 @@ fn with_run_and_values(checksums: bool) -> Vec<u8> {
     let scratch = Scratch::new();
     let path = scratch.path("frame");
     let mut frame = SuperChunk::create(&path, &options.with_checksums(checksums)).unwrap();
-    frame.fill(Fill::Zeros, 1 << 18).unwrap();
+    frame.append_fill(Fill::Zeros, 1 << 18).unwrap();
     frame.append(&mixed(4000, 4, 1)).unwrap();
-    frame.set_value_bytes("long", &[7; 100_000]).unwrap();
-    frame.set_value_bytes("short", b"value").unwrap();
+    frame.set_attribute_bytes("long", &[7; 100_000]).unwrap();
+    frame.set_attribute_bytes("short", b"value").unwrap();
     frame.close().unwrap();
     std::fs::read(path).unwrap()
 }
@@ -440,7 +450,7 @@ fn too_little_memory_is_no_damage() {
 fn lengths_that_nothing_vouches_for_keep_to_the_limits() {
     let limits = Limits::default().with_max_decoded(1 << 16);
     let (saved, report) = frame_of(&with_run_and_values(false), &limits).unwrap();
-    let names: Vec<&str> = saved.value_names().collect();
+    let names: Vec<&str> = saved.attribute_names().collect();
     assert_eq!(names, ["short", salvage::ATTRIBUTE]);
     let lost: Vec<&str> = report.holes.iter().map(|hole| hole.reason.as_str()).collect();
     let [value, run] = lost.as_slice() else { panic!("{report:?}") };

@@ -20,8 +20,8 @@ use superchunk::bloscpack::Pack;
 use superchunk::chunk::Decoder;
 use superchunk::store::{Bytes, Dir, Folder, MemoryFolder};
 use superchunk::{
-    ChunkFormat, CompressOptions, DType, Error, ErrorKind, FrameOptions, Limits, NdArray,
-    OpenOptions, SuperChunk, blsk, chunk, salvage,
+    ChunkFormat, CompressOptions, Error, ErrorKind, FrameOptions, Limits, NdArray, OpenOptions,
+    SuperChunk, blsk, chunk, salvage,
 };
 use superchunk_testkit::alloc::peak_of;
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
@@ -148,7 +148,7 @@ fn read(kind: &str, path: &Path) -> Result<(), Error> {
         "blp" => {
             let pack = Pack::open(path)?;
             pack.objects().try_for_each(|object| object.map(drop))?;
-            pack.data()?.to_vec().map(drop)
+            pack.superchunk()?.to_vec().map(drop)
         }
         "bcolz" if path.join("__rootdirs__").exists() => {
             let table = Table::open_with(path, &options())?;
@@ -289,10 +289,10 @@ fn try_everything(path: &Path) {
     }
     let _ = Pack::edit(path).map(|mut pack| pack.append(&[1; 64]).and_then(|()| pack.commit()));
     if let Ok(mut array) = Array::edit_with(path, &options()) {
-        let _ = array.resize(array.len() + 1).and_then(|()| array.commit());
+        let _ = array.resize(array.row_count() + 1).and_then(|()| array.commit());
     }
     if let Ok(mut table) = Table::edit_with(path, &options()) {
-        let _ = table.resize(table.len() + 1).and_then(|()| table.commit());
+        let _ = table.resize(table.row_count() + 1).and_then(|()| table.commit());
     }
     let _ = blsk::Table::edit_with(path, &options()).map(drop);
 }
@@ -378,8 +378,12 @@ fn pipes_and_devices_are_no_datasets() {
     }
     for file in ["meta/nrows", "meta/storage", "data/__1__.bin"] {
         let _ = fs::remove_dir_all(&folder);
-        let options = blsk::Options::default();
-        let mut array = blsk::Array::create(&folder, &DType::of::<i32>(), &[], &options).unwrap();
+        let options = blsk::TreeOptions::default();
+        let mut array = blsk::Array::create(
+            &folder,
+            &blsk::ArrayOptions::of::<i32>().with_tree(options.clone()),
+        )
+        .unwrap();
         array.append_items(&[1, 2, 3]).unwrap();
         array.close().unwrap();
         fs::remove_file(folder.join(file)).unwrap();
@@ -398,7 +402,7 @@ fn a_column_says_nothing_of_how_many_files_another_one_has() {
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let columns = [("a", 1 << 21), ("b", 1), ("c", 1)];
     let named = columns.iter().fold(TableOptions::new(), |options, (name, len)| {
-        options.with_column(*name, ArrayOptions::of::<u8>().with_chunk_len(*len))
+        options.with_column(*name, ArrayOptions::of::<u8>().with_chunk_rows(*len))
     });
     let mut table = Table::create_in_dir(dir.clone(), &named).unwrap();
     table.append(&[("a", &[1]), ("b", &[1]), ("c", &[1])]).unwrap();
@@ -424,7 +428,7 @@ fn a_column_says_nothing_of_how_many_files_another_one_has() {
     let lost: Vec<String> = report.holes.iter().map(|hole| hole.source.to_string()).collect();
     assert_eq!(lost, ["file b", "file c"], "{report:?}");
     let saved = Table::open_in_dir(to, &OpenOptions::new()).unwrap();
-    assert_eq!((saved.names().collect::<Vec<_>>(), saved.len()), (vec!["a"], 1 << 21));
+    assert_eq!((saved.names().collect::<Vec<_>>(), saved.row_count()), (vec!["a"], 1 << 21));
 }
 
 #[test]
@@ -460,7 +464,7 @@ fn a_salvage_of_any_damaged_byte_takes_bounded_memory() {
     let frame = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(400);
     let mut frame = SuperChunk::in_memory(&frame).unwrap();
     frame.append(&mixed(1000, 4, 1)).unwrap();
-    frame.set_value_bytes("value", b"some bytes").unwrap();
+    frame.set_attribute_bytes("value", b"some bytes").unwrap();
     let bytes = frame.to_bytes().unwrap();
     let limits = Limits::default().with_max_decoded(1 << 16).with_max_metadata(1 << 16);
     let mut worst = 0;

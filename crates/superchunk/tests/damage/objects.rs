@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use superchunk::bcolz::{Array, Table};
-use superchunk::salvage::{self, Report};
+use superchunk::salvage::{self, SalvageReport};
 use superchunk::store::{Dir, Folder, MemoryFolder};
 use superchunk::{Limits, OpenOptions, Value};
 use superchunk_testkit::crash::{Disk, Operation};
@@ -71,7 +71,7 @@ fn originals(count: u64) -> (Scratch, LegacyPeer, Vec<Original>) {
     (scratch, peer, made)
 }
 
-fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, Report)> {
+fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, SalvageReport)> {
     let to: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let from = folder_of(files).unwrap();
     let report = salvage::bcolz(from.as_ref(), to.clone(), &Limits::default());
@@ -81,7 +81,7 @@ fn salvaged(files: &Files) -> superchunk::Result<(Arc<dyn Dir>, Report)> {
 }
 
 fn pickles(array: &Array) -> Vec<Vec<u8>> {
-    (0..array.len()).map(|row| array.object_bytes(row).unwrap()).collect()
+    (0..array.row_count()).map(|row| array.object_bytes(row).unwrap()).collect()
 }
 
 /// Whether any file of an object is as it was. Where none is and `storage` is lost, nothing tells what the
@@ -98,7 +98,7 @@ fn check(
     damaged: &Files,
     prefix: &str,
     (saved, listed): (&Array, &HashSet<usize>),
-    report: &Report,
+    report: &SalvageReport,
     told: &str,
 ) -> usize {
     let whole = Array::open_in_dir(folder_of(original).unwrap(), &OpenOptions::new()).unwrap();
@@ -145,13 +145,14 @@ fn every_intact_object_of_a_table_comes_back() {
                 assert!(!has_intact(&column, &damaged, "o/"), "{told}");
                 continue;
             }
-            let named = named_chunks(&format!("{:?}", saved.attrs()), "o");
+            let named = named_chunks(&format!("{:?}", saved.attributes()), "o");
             let intact = check(&column, &damaged, "o/", (array, &named), part, &told);
             whole += usize::from(report.is_whole());
             same += usize::from(intact == original.objects.len());
             // What nothing vouches for may have become a pickle of anything.
             let certain = intact + part.holes.iter().filter(|hole| hole.chunk.is_some()).count();
-            if round < 4 && certain == original.objects.len() && array.len() == certain as u64 {
+            if round < 4 && certain == original.objects.len() && array.row_count() == certain as u64
+            {
                 let path = scratch.path(&format!("saved{seed}-{round}"));
                 write_to(&files_of(dir.as_ref()).unwrap(), &path).unwrap();
                 let objects = peer.bcolz_read_objects(&path, "o").unwrap();
@@ -190,7 +191,7 @@ fn every_intact_object_of_an_array_comes_back() {
                 assert!(!has_intact(&column, &damaged, ""), "{told}");
                 continue;
             }
-            let named = named_chunks(&format!("{:?}", saved.attrs()), "");
+            let named = named_chunks(&format!("{:?}", saved.attributes()), "");
             let intact = check(&column, &damaged, "", (&saved, &named), &report, &told);
             same += usize::from(intact == original.objects.len());
         }

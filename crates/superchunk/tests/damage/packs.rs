@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use superchunk::bloscpack::{Checksum, Pack, PackArray, PackOptions};
-use superchunk::salvage::{self, Certainty, Order, Report};
+use superchunk::salvage::{self, Certainty, ChunkOrder, SalvageReport};
 use superchunk::store::{Bytes, Dir, MemoryFolder};
 use superchunk::{Codec, CompressOptions, DType, Error, ErrorKind, Json, Limits, chunk};
 use superchunk_testkit::alloc::peak_of;
@@ -27,7 +27,7 @@ use superchunk_testkit::scratch::Scratch;
 const CHUNK: usize = 2000;
 
 /// What can be recovered of a file, as the bytes of another one.
-fn pack_of(bytes: &[u8], limits: &Limits) -> Result<(Vec<u8>, Report), Error> {
+fn pack_of(bytes: &[u8], limits: &Limits) -> Result<(Vec<u8>, SalvageReport), Error> {
     let mut saved = Vec::new();
     let report = salvage::pack(&Bytes::new(bytes), &mut saved, limits)?;
     Ok((saved, report))
@@ -65,7 +65,7 @@ impl Original {
 
     fn of(bytes: Vec<u8>, checksum: Checksum) -> Self {
         let pack = Pack::from_bytes(bytes.clone()).unwrap();
-        let data = pack.data().unwrap();
+        let data = pack.superchunk().unwrap();
         let chunks: Vec<Vec<u8>> = data.chunks().map(Result::unwrap).collect();
         // They are one behind the other at the end of the file.
         let mut end = bytes.len();
@@ -130,14 +130,14 @@ fn damage(original: &Original, rng: &mut Rng) -> (Vec<u8>, Vec<bool>, &'static s
 }
 
 /// Chunks that are as they were must come back, in their order; those that do not must be missed.
-fn check(original: &Original, same: &[bool], saved: Vec<u8>, report: &Report, told: &str) {
+fn check(original: &Original, same: &[bool], saved: Vec<u8>, report: &SalvageReport, told: &str) {
     let saved = Pack::from_bytes(saved).unwrap();
     let label = saved.metadata().and_then(|json| json.get(salvage::ATTRIBUTE));
     assert_eq!(label.is_some(), !report.uncertain().is_empty(), "{told}");
     let lines =
         label.map_or_else(|| format!("{:?}", report.uncertain()), |label| format!("{label:?}"));
     let named = named_chunks(&lines, "");
-    let saved = saved.data().unwrap();
+    let saved = saved.superchunk().unwrap();
     let read = |number: usize| saved.read_chunk(number).unwrap();
     let found: Vec<Vec<u8>> = (0..saved.chunk_count()).map(read).collect();
     for (number, chunk) in found.iter().enumerate().filter(|(number, _)| !named.contains(number)) {
@@ -155,7 +155,7 @@ fn check(original: &Original, same: &[bool], saved: Vec<u8>, report: &Report, to
             "chunk {number} of {told} is intact, but lost: {report:?}"
         );
         let in_place = found.get(number) == Some(chunk) && !holes.contains(&number);
-        assert!(!intact || in_place || report.order != Order::Index, "{told}: {report:?}");
+        assert!(!intact || in_place || report.order != ChunkOrder::Index, "{told}: {report:?}");
         after = at.map_or(after, |at| at + 1);
         lost += usize::from(at.is_none());
     }
@@ -186,7 +186,7 @@ fn every_intact_chunk_of_a_pack_comes_back() {
             match pack_of(&bytes, &Limits::default()) {
                 Ok((saved, report)) => {
                     check(&original, &same, saved, &report, &told);
-                    in_place += usize::from(report.order == Order::Index);
+                    in_place += usize::from(report.order == ChunkOrder::Index);
                     whole += usize::from(report.is_whole());
                 }
                 Err(error) => {
@@ -209,7 +209,10 @@ fn a_good_file_comes_back_whole() {
         let (saved, report) = pack_of(&original.bytes, &Limits::default()).unwrap();
         assert!(report.is_whole() && report.superseded == 0, "{seed}: {report:?}");
         let [old, new] = [original.bytes, saved].map(|file| Pack::from_bytes(file).unwrap());
-        assert_eq!(old.data().unwrap().to_vec().unwrap(), new.data().unwrap().to_vec().unwrap());
+        assert_eq!(
+            old.superchunk().unwrap().to_vec().unwrap(),
+            new.superchunk().unwrap().to_vec().unwrap()
+        );
         // Nothing vouches for chunks without digests.
         assert_eq!(old.metadata() == new.metadata(), original.has_digests, "{seed}");
     }
@@ -226,12 +229,12 @@ fn an_array_keeps_its_shape_and_a_lost_chunk_reads_as_zeros() {
     bytes[lost].fill(0x77);
     let (saved, report) = pack_of(&bytes, &Limits::default()).unwrap();
     assert_eq!(report.holes.len(), 1, "{report:?}");
-    assert_eq!((report.holes[0].chunk, report.order), (Some(2), Order::Index));
+    assert_eq!((report.holes[0].chunk, report.order), (Some(2), ChunkOrder::Index));
     let saved = Pack::from_bytes(saved).unwrap();
     assert_eq!(saved.array().unwrap().shape, [50, 40]);
     let mut expected = data;
     expected[2 * CHUNK..3 * CHUNK].fill(0);
-    assert_eq!(saved.data().unwrap().to_vec().unwrap(), expected);
+    assert_eq!(saved.superchunk().unwrap().to_vec().unwrap(), expected);
 }
 
 #[test]
@@ -264,7 +267,10 @@ fn the_digest_is_found_when_the_header_is_lost_or_names_another() {
             let (saved, report) = pack_of(&bytes, &Limits::default()).unwrap();
             let saved = Pack::from_bytes(saved).unwrap();
             assert_eq!(saved.header().checksum, checksum, "{report:?}");
-            assert!(saved.data().unwrap().to_vec().unwrap() == data, "{checksum:?}: {report:?}");
+            assert!(
+                saved.superchunk().unwrap().to_vec().unwrap() == data,
+                "{checksum:?}: {report:?}"
+            );
             let verified = report.count(Certainty::Verified);
             assert_eq!(verified, if checksum == Checksum::None { 0 } else { 3 });
         }
@@ -289,12 +295,12 @@ fn what_bloscpack_leaves_when_it_is_stopped_while_appending_comes_back() {
         let mut stopped = after.clone();
         stopped[keep.clone()].copy_from_slice(&before[keep]);
         let (saved, report) = pack_of(&stopped, &Limits::default()).unwrap();
-        let saved = Pack::from_bytes(saved).unwrap().data().unwrap().to_vec().unwrap();
+        let saved = Pack::from_bytes(saved).unwrap().superchunk().unwrap().to_vec().unwrap();
         assert!(saved == all, "{report:?}");
         // And while the last of the new chunks was being written.
         stopped.truncate(after.len() - 100);
         let (saved, report) = pack_of(&stopped, &Limits::default()).unwrap();
-        let saved = Pack::from_bytes(saved).unwrap().data().unwrap().to_vec().unwrap();
+        let saved = Pack::from_bytes(saved).unwrap().superchunk().unwrap().to_vec().unwrap();
         assert!(saved.starts_with(&data) && all.starts_with(&saved[..data.len()]), "{report:?}");
     }
     // bloscpack itself reads what was saved.
@@ -340,14 +346,14 @@ fn a_hole_is_no_longer_than_the_file_can_have_held() {
     let mut file = options.pack(&mixed(3 * 64, 4, 5)).unwrap();
     file[8..12].copy_from_slice(&0x7fff_0000_i32.to_le_bytes());
     let pack = Pack::from_bytes(options.pack(&mixed(3 * 64, 4, 5)).unwrap()).unwrap();
-    let last = pack.data().unwrap().compressed_chunk(2).unwrap().len() + 4;
-    let middle = pack.data().unwrap().compressed_chunk(1).unwrap().len() + 4;
+    let last = pack.superchunk().unwrap().compressed_chunk(2).unwrap().len() + 4;
+    let middle = pack.superchunk().unwrap().compressed_chunk(1).unwrap().len() + 4;
     let end = file.len() - last;
     file[end - middle..end].fill(0);
     assert!(file.len() < 500);
     let (saved, peak) = peak_of(|| pack_of(&file, &Limits::default()).map(|(saved, _)| saved));
     assert!(peak < 64 << 20, "{peak} bytes");
-    Pack::from_bytes(saved.unwrap()).unwrap().data().unwrap().to_vec().unwrap();
+    Pack::from_bytes(saved.unwrap()).unwrap().superchunk().unwrap().to_vec().unwrap();
 }
 
 #[test]
@@ -377,7 +383,7 @@ fn with_replaced_objects() -> (Vec<u8>, Vec<Vec<u8>>) {
     pack.commit().unwrap();
     for number in [3, 4, 28, 28] {
         objects[number] = noise(100 + number as u64);
-        pack.replace_object(number, &objects[number]).unwrap();
+        pack.replace_object(number as u64, &objects[number]).unwrap();
         pack.commit().unwrap();
     }
     assert_eq!(pack.dead_len().unwrap(), 2 * 320 + 2 * (320 + 352));

@@ -73,7 +73,7 @@ fn chunk_files_that_no_index_names_go() {
 fn chunk_files_beyond_the_length_of_an_array_go_unless_bcolz_has_written_them() {
     let scratch = Scratch::new();
     let path = scratch.path("array");
-    let options = bcolz::ArrayOptions::of::<u32>().with_chunk_len(10);
+    let options = bcolz::ArrayOptions::of::<u32>().with_chunk_rows(10);
     let mut array = bcolz::Array::create(&path, &options).unwrap();
     array.append(&[7; 4 * 25]).unwrap();
     array.close().unwrap();
@@ -94,7 +94,7 @@ fn chunk_files_beyond_the_length_of_an_array_go_unless_bcolz_has_written_them() 
 fn a_begun_commit_of_a_table_is_completed_for_programs_that_know_nothing_of_it() {
     let scratch = Scratch::new();
     let path = scratch.path("table");
-    let column = bcolz::ArrayOptions::of::<u32>().with_chunk_len(10);
+    let column = bcolz::ArrayOptions::of::<u32>().with_chunk_rows(10);
     let options =
         bcolz::TableOptions::new().with_column("a", column.clone()).with_column("b", column);
     let mut table = bcolz::Table::create(&path, &options).unwrap();
@@ -116,6 +116,6 @@ fn a_begun_commit_of_a_table_is_completed_for_programs_that_know_nothing_of_it()
     assert!(!path.join(".b2commit").exists() && !path.join("b/data/.b2new.0").exists());
     let sizes = fs::read_to_string(path.join("a/meta/sizes")).unwrap();
     assert!(sizes.contains("[40]"), "{sizes}");
-    assert_eq!(bcolz::Table::open(&path).unwrap().len(), 40);
+    assert_eq!(bcolz::Table::open(&path).unwrap().row_count(), 40);
     assert_eq!(recovered(&path), recover::Recovered::default());
 }

@@ -84,9 +84,9 @@ fn frame(folder: &Path, kind: Kind) -> Result<()> {
 }
 
 fn array(folder: &Path) -> Result<()> {
-    let options = NdOptions::new(options()).with_chunks(&[20, 50]).with_blocks(&[10, 10]);
-    let mut array =
-        NdArray::create(folder.join("a.b2nd"), &[60, 100], &DType::of::<u32>(), &options)?;
+    let nd_options = NdOptions::of::<u32>(&[60, 100]).with_frame(options());
+    let nd_options = nd_options.with_chunks(&[20, 50]).with_blocks(&[10, 10]);
+    let mut array = NdArray::create(folder.join("a.b2nd"), &nd_options)?;
     array.write_box(&[0, 0], &[60, 100], &mixed(24_000, 4, 2))?;
     array.close()
 }
@@ -99,7 +99,7 @@ fn objects(folder: &Path) -> Result<()> {
 }
 
 fn table_options() -> bcolz::TableOptions {
-    let column = || bcolz::ArrayOptions::of::<u32>().with_chunk_len(1000);
+    let column = || bcolz::ArrayOptions::of::<u32>().with_chunk_rows(1000);
     bcolz::TableOptions::new().with_column("a", column()).with_column("b", column())
 }
 
@@ -111,9 +111,12 @@ fn bcolz_table(folder: &Path) -> Result<()> {
 }
 
 fn blsk_table(folder: &Path) -> Result<()> {
-    let options = blsk::Options::default().with_chunk_rows(1000).with_superchunk_size(2);
-    let columns = [("a", DType::of::<u32>()), ("b", DType::of::<u32>())];
-    let mut table = blsk::Table::create(folder.join("t.blsk"), &columns, &[], &options)?;
+    let options = blsk::TableOptions::new()
+        .with_column("a", DType::of::<u32>())
+        .with_column("b", DType::of::<u32>())
+        .with_chunk_rows(1000)
+        .with_superchunk_size(2);
+    let mut table = blsk::Table::create(folder.join("t.blsk"), &options)?;
     let bytes = mixed(18_000, 4, 5);
     table.append(&[("a", &bytes), ("b", &bytes)])?;
     table.close()
@@ -181,7 +184,7 @@ fn changes_of_older_formats_that_are_stopped_have_not_happened() {
         pack.copy_to(folder.join("copy.blp"), &options)?.close()
     });
     stopped("copy of a bcolz table", bcolz_table, |folder, open| {
-        let mut column = bcolz::ArrayOptions::of::<u32>().with_chunk_len(500);
+        let mut column = bcolz::ArrayOptions::of::<u32>().with_chunk_rows(500);
         column.compress.executor = open.executor.clone();
         let table = bcolz::Table::open(folder.join("t.bcolz"))?;
         table.copy_to(folder.join("copy.bcolz"), |_| Some(column.clone()))
@@ -263,7 +266,7 @@ fn a_verification_that_is_stopped_finds_nothing() {
         let path = scratch.path(name);
         for steps in 0.. {
             let open = OpenOptions::new().with_executor(stopping(steps));
-            match verify::path(&path, &verify::Options::new().with_open(open)) {
+            match verify::path(&path, &verify::VerifyOptions::new().with_open(open)) {
                 Ok(report) => {
                     assert!(report.is_good() && report.is_complete() && steps > 2, "{name}");
                     break;
@@ -284,7 +287,7 @@ fn a_handle_that_is_stopped_is_not_damaged() {
         assert_eq!(frame.verify().unwrap_err().kind(), ErrorKind::Interrupted);
         let open = OpenOptions::new().with_executor(stopping(steps));
         let frame = SuperChunk::open_with(scratch.path("f.b2frame"), &open).unwrap();
-        let report = verify::super_chunk(&frame, &verify::Options::new());
+        let report = verify::super_chunk(&frame, &verify::VerifyOptions::new());
         assert_eq!(report.unwrap_err().kind(), ErrorKind::Interrupted);
     }
 }
@@ -296,7 +299,7 @@ fn a_salvage_that_is_stopped_makes_no_holes() {
         make(&scratch.path("")).unwrap();
         let path = scratch.path(name);
         for steps in 0.. {
-            let options = salvage::Options::new().with_executor(stopping(steps));
+            let options = salvage::SalvageOptions::new().with_executor(stopping(steps));
             let to = scratch.path(&format!("to-{steps}"));
             let report = match name {
                 "p.blp" => {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
-use superchunk::verify::{self, Level, LevelReport, Options, Report, Sample, Verdict};
+use superchunk::verify::{self, Level, LevelReport, Sample, Verdict, VerifyOptions, VerifyReport};
 use superchunk::{
     CompressOptions, DType, Executor, FrameOptions, Objects, ObjectsOptions, OpenOptions,
     SuperChunk, Work, blsk,
@@ -16,11 +16,11 @@ use superchunk::{
 use superchunk_testkit::samples::mixed;
 use superchunk_testkit::scratch::Scratch;
 
-fn look(path: &Path, options: &Options) -> Report {
+fn look(path: &Path, options: &VerifyOptions) -> VerifyReport {
     verify::path(path, options).unwrap()
 }
 
-fn level(report: &Report, level: Level) -> LevelReport {
+fn level(report: &VerifyReport, level: Level) -> LevelReport {
     *report.levels.iter().find(|found| found.level == level).unwrap()
 }
 
@@ -44,7 +44,7 @@ fn progress_comes_to_the_stated_total() {
             counted.fetch_add(step.len, Ordering::Relaxed);
             ControlFlow::Continue(())
         });
-        let options = Options::new().with_sample(sample);
+        let options = VerifyOptions::new().with_sample(sample);
         let options = options.with_open(OpenOptions::new().with_executor(executor));
         let report = verify::path(&path, &options).unwrap();
         assert_eq!(done.load(Ordering::Relaxed), expected);
@@ -66,7 +66,7 @@ fn every_flipped_byte_of_a_sealed_frame_is_found_on_some_level() {
         damaged[at] ^= 0x10;
         std::fs::write(&path, &damaged).unwrap();
         // Not every flip leaves something that is still a frame.
-        let Ok(report) = verify::path(&path, &Options::new()) else {
+        let Ok(report) = verify::path(&path, &VerifyOptions::new()) else {
             assert!(at < 32, "byte {at}");
             continue;
         };
@@ -83,11 +83,11 @@ fn a_super_chunk_in_memory_is_looked_at_like_others() {
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(4000);
     let mut chunks = SuperChunk::in_memory(&options).unwrap();
     chunks.append(&mixed(9000, 4, 1)).unwrap();
-    let report = verify::super_chunk(&chunks, &Options::new()).unwrap();
+    let report = verify::super_chunk(&chunks, &VerifyOptions::new()).unwrap();
     assert!(report.is_good() && report.is_complete());
     assert_eq!((report.chunks, report.by_decoding, report.checksums), (3, 3, "none"));
     let report =
-        verify::super_chunk(&chunks, &Options::new().with_level(Level::Structure)).unwrap();
+        verify::super_chunk(&chunks, &VerifyOptions::new().with_level(Level::Structure)).unwrap();
     assert_eq!(report.levels.len(), 1);
 }
 
@@ -95,23 +95,23 @@ fn a_super_chunk_in_memory_is_looked_at_like_others() {
 fn an_array_of_bcolz_is_compared_with_its_files() {
     let scratch = Scratch::new();
     let path = scratch.path("a");
-    let mut array = Array::create(&path, &ArrayOptions::of::<u32>().with_chunk_len(100)).unwrap();
+    let mut array = Array::create(&path, &ArrayOptions::of::<u32>().with_chunk_rows(100)).unwrap();
     array.append_items(&(0..1050u32).collect::<Vec<_>>()).unwrap();
     array.close().unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good() && report.findings.is_empty(), "{report:?}");
     assert_eq!(level(&report, Level::Files).verified, 11);
     assert_eq!(level(&report, Level::Decode).verified, 11);
     assert_eq!(level(&report, Level::Checksums).verified, 11);
     std::fs::write(path.join("data/.b2new.0"), b"half a chunk").unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good());
     assert_eq!(report.findings[0].verdict, Verdict::Stray);
     // Three files of eleven are gone: told once, with their number.
     for number in [3, 4, 9] {
         std::fs::remove_file(path.join(format!("data/__{number}.blp"))).unwrap();
     }
-    let report = look(&path, &Options::new().with_sample(Sample::Count(2)));
+    let report = look(&path, &VerifyOptions::new().with_sample(Sample::Count(2)));
     let words: Vec<&str> = report.corrupt().map(|finding| finding.words.as_str()).collect();
     assert_eq!(words.len(), 1, "{words:?}");
     assert!(words[0].contains("__3.blp: 3 of 11 chunk files are missing"), "{words:?}");
@@ -129,13 +129,13 @@ fn columns_of_nested_tables_are_looked_at_by_name() {
     table.append(&[("id", &rows), ("place/x", &rows)]).unwrap();
     table.commit().unwrap();
     drop(table);
-    assert_eq!(look(&path, &Options::new()).by_checksum, 2);
-    assert_eq!(look(&path, &Options::new().with_column("place")).by_checksum, 1);
-    let none = verify::path(&path, &Options::new().with_column("nope"));
+    assert_eq!(look(&path, &VerifyOptions::new()).by_checksum, 2);
+    assert_eq!(look(&path, &VerifyOptions::new().with_column("place")).by_checksum, 1);
+    let none = verify::path(&path, &VerifyOptions::new().with_column("nope"));
     assert!(none.is_err());
     // A damaged list of names: nothing below it can be found.
     std::fs::write(path.join("__rootdirs__"), b"{\"names\": [").unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert_eq!(
         report.corrupt().map(|finding| finding.level).collect::<Vec<_>>(),
         [Level::Structure]
@@ -147,16 +147,18 @@ fn trees_and_objects_are_looked_at() {
     let scratch = Scratch::new();
     let path = scratch.path("tree.blsk");
     let columns = [("a", DType::of::<u32>()), ("b", DType::of::<f64>())];
-    let mut table = blsk::Table::create(&path, &columns, &[], &blsk::Options::default()).unwrap();
+    let mut table =
+        blsk::Table::create(&path, &blsk::TableOptions::new().with_columns(columns.clone()))
+            .unwrap();
     table.append(&[("a", &[7; 400]), ("b", &[9; 800])]).unwrap();
     table.close().unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good() && report.by_decoding >= 2, "{report:?}");
 
     let path = scratch.path("objects.b2frame");
     let mut objects = Objects::create(&path, &ObjectsOptions::texts()).unwrap();
     (0..500).for_each(|number| objects.append_text(&format!("object {number}")).unwrap());
     objects.close().unwrap();
-    let report = look(&path, &Options::new());
+    let report = look(&path, &VerifyOptions::new());
     assert!(report.is_good() && level(&report, Level::Files).verified >= 2, "{report:?}");
 }

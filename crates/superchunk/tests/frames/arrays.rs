@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use superchunk::store::MemoryFolder;
 use superchunk::{
     AxisIndexes, Codec, CompressOptions, DType, ErrorKind, Executor, FillValue, Filter,
-    FrameOptions, NdArray, NdOptions, OpenOptions, Registry, Result, Selection, SuperChunk,
-    UserCodec,
+    FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, Registry, Result, Selection,
+    SuperChunk, UserCodec,
 };
 
-fn options(chunks: &[usize], blocks: &[usize]) -> NdOptions {
-    NdOptions::default().with_chunks(chunks).with_blocks(blocks)
+fn options(chunks: &[usize], blocks: &[usize]) -> NdStorage {
+    NdStorage::default().with_chunks(chunks).with_blocks(blocks)
 }
 
 /// The numbers 0, 1, 2, … in any shape.
-fn counted(shape: &[u64], options: &NdOptions) -> NdArray {
+fn counted(shape: &[u64], options: &NdStorage) -> NdArray {
     let items: Vec<i32> = (0..).take(shape.iter().product::<u64>().try_into().unwrap()).collect();
     NdArray::from_items(&items, shape, options).unwrap()
 }
@@ -58,10 +58,12 @@ fn a_slice_decodes_only_the_blocks_it_touches() {
         .with_codec(Codec::Registered { id: 200, meta: 0 })
         .with_filters([])
         .with_registry(registry);
-    let options = NdOptions::new(FrameOptions::new(compress))
+    let options = NdStorage::new(FrameOptions::new(compress))
         .with_chunks(&[16, 16, 16])
         .with_blocks(&[8, 8, 8]);
-    let mut array = NdArray::in_memory(&[32, 32, 32], &DType::of::<u32>(), &options).unwrap();
+    let mut array =
+        NdArray::in_memory(&NdOptions::of::<u32>(&[32, 32, 32]).with_storage(options.clone()))
+            .unwrap();
     array
         .fill_with(|at| u32::try_from(at[0] % 4 * 64 + at[1] % 8 * 8 + at[2] % 8).unwrap())
         .unwrap();
@@ -110,7 +112,7 @@ fn boxes_too_large_for_the_caches_arrive_as_small_ones_do() {
         let compress = CompressOptions::new(4).with_codec(codec).with_filters([filter]);
         let executor = if threads > 1 { Executor::threads(threads) } else { Executor::inline() };
         // Rows of blocks have 64 bytes, those at the far edges fewer; they begin anywhere in a cache line.
-        let options = NdOptions::new(FrameOptions::new(compress.with_executor(executor)))
+        let options = NdStorage::new(FrameOptions::new(compress.with_executor(executor)))
             .with_chunks(&[32, 40, 48])
             .with_blocks(&[8, 16, 16]);
         let array = counted(&[70, 90, 130], &options);
@@ -148,7 +150,7 @@ fn points_that_threads_share_are_those_that_one_reads() {
     for chunks in [[32; 3], [64; 3]] {
         for threads in [1, 2, 3, 8] {
             let compress = CompressOptions::new(4).with_executor(Executor::threads(threads));
-            let options = NdOptions::new(FrameOptions::new(compress));
+            let options = NdStorage::new(FrameOptions::new(compress));
             let mut array =
                 counted(&[64; 3], &options.with_chunks(&chunks).with_blocks(&[16, 16, 16]));
             let (mut found, points) = (vec![0; points.len()], points.concat());
@@ -170,7 +172,11 @@ fn a_chunk_that_is_written_in_full_is_not_decoded() {
     let options = options(&[4, 4], &[2, 2]);
     let dtype = DType::of::<i32>();
     let make = |shape: &[u64]| {
-        NdArray::create_in_dir(dir.clone(), Some("a"), shape, &dtype, FillValue::Zeros, &options)
+        NdArray::create_in_dir(
+            dir.clone(),
+            Some("a"),
+            &NdOptions::new(shape, dtype.clone()).with_storage(options.clone()),
+        )
     };
     let mut array = make(&[6, 6]).unwrap();
     array.fill_with(|at| i32::try_from(at[0] * 6 + at[1]).unwrap()).unwrap();
@@ -195,7 +201,10 @@ fn arrays_of_one_value_take_no_space() {
         [(FillValue::Zeros, 0.0), (FillValue::Nans, f64::NAN), (FillValue::Uninitialised, 0.0)]
     {
         let options = options(&[100_000, 2000], &[1000, 8]);
-        let array = NdArray::filled(&shape, &dtype, value, &options).unwrap();
+        let array = NdArray::in_memory(
+            &NdOptions::new(&shape, dtype.clone()).with_fill(value).with_storage(options.clone()),
+        )
+        .unwrap();
         assert!(array.superchunk().to_bytes().unwrap().len() < 1000);
         let item: Vec<f64> =
             array.read(&Selection::parse("999999, 999999", &shape).unwrap()).unwrap();
@@ -203,8 +212,9 @@ fn arrays_of_one_value_take_no_space() {
         // All of it is more than anybody should take by accident.
         assert_eq!(array.to_vec().unwrap_err().kind(), ErrorKind::LimitExceeded);
     }
-    let full =
-        NdArray::filled(&[100, 100], &dtype, FillValue::Value(&seven), &NdOptions::default());
+    let full = NdArray::in_memory(
+        &NdOptions::new(&[100, 100], dtype.clone()).with_fill(FillValue::Value(seven.to_vec())),
+    );
     let mut full = full.unwrap();
     assert!(full.superchunk().to_bytes().unwrap().len() < 1000);
     let all = Selection::all(&[100, 100]);
@@ -217,18 +227,19 @@ fn arrays_of_one_value_take_no_space() {
         [7.0, 7.0]
     );
     let wrong = |dtype: &str, value| {
-        NdArray::filled(&[3], &DType::parse(dtype).unwrap(), value, &NdOptions::default()).is_err()
+        NdArray::in_memory(&NdOptions::new(&[3], DType::parse(dtype).unwrap()).with_fill(value))
+            .is_err()
     };
     assert!(wrong("<i8", FillValue::Nans) && wrong(">f8", FillValue::Nans));
-    assert!(wrong("<i4", FillValue::Value(&seven)) && wrong("|S0", FillValue::Zeros));
+    assert!(wrong("<i4", FillValue::Value(seven.to_vec())) && wrong("|S0", FillValue::Zeros));
 }
 
 #[test]
 fn typed_reads_check_the_type_and_the_byte_order() {
     let dtype = DType::parse(">i4").unwrap();
-    let mut array = NdArray::in_memory(&[3], &dtype, &NdOptions::default()).unwrap();
+    let mut array = NdArray::in_memory(&NdOptions::new(&[3], dtype.clone())).unwrap();
     let all = Selection::all(&[3]);
-    array.write(&all, &[1i32, -2, 3]).unwrap();
+    array.write_items(&all, &[1i32, -2, 3]).unwrap();
     assert_eq!(array.read::<i32>(&all).unwrap(), [1, -2, 3]);
     assert_eq!(array.to_vec().unwrap()[..8], [0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe]);
     assert!(array.read::<u32>(&all).is_err());
@@ -254,7 +265,7 @@ fn arguments_that_do_not_fit_are_refused() {
     assert!(array.resize(&[4]).is_err());
     assert!(array.resize(&[u64::MAX, u64::MAX]).is_err());
     assert_eq!(all(&array), (0..20).collect::<Vec<_>>(), "nothing has changed");
-    let too_many = NdArray::in_memory(&[1; 17], &DType::of::<u8>(), &NdOptions::default());
+    let too_many = NdArray::in_memory(&NdOptions::of::<u8>(&[1; 17]));
     assert!(too_many.is_err());
 }
 
@@ -264,10 +275,7 @@ fn a_resize_is_seen_with_its_data_or_not_at_all() {
     let made = NdArray::create_in_dir(
         dir.clone(),
         Some("a"),
-        &[4, 4],
-        &DType::of::<i32>(),
-        FillValue::Zeros,
-        &options(&[2, 2], &[2, 2]),
+        &NdOptions::of::<i32>(&[4, 4]).with_storage(options(&[2, 2], &[2, 2])),
     );
     let mut array = made.unwrap();
     array.fill_with(|at| i32::try_from(at[0] * 4 + at[1]).unwrap()).unwrap();
@@ -299,22 +307,22 @@ fn arrays_are_put_together_and_turned() {
     assert_eq!(all(&wide), [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5]);
     assert!(NdArray::concatenate(&[&a, &b], 1, &small).is_err());
 
-    let stacked = NdArray::stack(&[&a, &a, &a], 1, &NdOptions::default()).unwrap();
+    let stacked = NdArray::stack(&[&a, &a, &a], 1, &NdStorage::default()).unwrap();
     assert_eq!(stacked.shape(), [2, 3, 3]);
     assert_eq!(all(&stacked)[..9], [0, 1, 2, 0, 1, 2, 0, 1, 2]);
 
     let turned = a.transpose(&[1, 0], &small).unwrap();
     assert_eq!((turned.shape(), all(&turned)), (&[3, 2][..], vec![0, 3, 1, 4, 2, 5]));
     assert!(a.transpose(&[0, 0], &small).is_err());
-    let cube = counted(&[2, 3, 4], &NdOptions::default());
+    let cube = counted(&[2, 3, 4], &NdStorage::default());
     let cube = cube.transpose(&[2, 0, 1], &options(&[3, 1, 2], &[2, 1, 2])).unwrap();
     assert_eq!(cube.shape(), [4, 2, 3]);
     assert_eq!(all(&cube)[..6], [0, 4, 8, 12, 16, 20]);
 
-    let flat = counted(&[1, 3, 1, 2], &NdOptions::default());
-    let squeezed = flat.squeeze(&NdOptions::default()).unwrap();
+    let flat = counted(&[1, 3, 1, 2], &NdStorage::default());
+    let squeezed = flat.squeeze(&NdStorage::default()).unwrap();
     assert_eq!((squeezed.shape(), all(&squeezed)), (&[3, 2][..], (0..6).collect()));
-    let more = squeezed.expand(1, &NdOptions::default()).unwrap();
+    let more = squeezed.expand(1, &NdStorage::default()).unwrap();
     assert_eq!((more.shape(), all(&more)), (&[3, 1, 2][..], (0..6).collect()));
 }
 
@@ -322,11 +330,11 @@ fn arrays_are_put_together_and_turned() {
 fn a_copy_may_be_cut_otherwise_and_keeps_what_belongs_to_it() {
     let mut array = counted(&[30, 40], &options(&[7, 9], &[3, 4]));
     array.superchunk_mut().set_metalayer("unit", b"metre").unwrap();
-    array.superchunk_mut().set_value_bytes("note", b"text").unwrap();
+    array.superchunk_mut().set_attribute_bytes("note", b"text").unwrap();
     let copy = array.copy_to_memory(&options(&[10, 40], &[5, 5])).unwrap();
     assert_eq!((copy.chunk_shape(), all(&copy)), (&[10, 40][..], all(&array)));
     assert_eq!(copy.superchunk().metalayer_names().collect::<Vec<_>>(), ["b2nd", "unit"]);
-    assert_eq!(copy.superchunk().value_bytes("note").unwrap(), b"text");
+    assert_eq!(copy.superchunk().attribute_bytes("note").unwrap(), b"text");
     let same = array.copy_to_memory(&array.options()).unwrap();
     assert_eq!((same.block_shape(), all(&same)), (&[3, 4][..], all(&array)));
 }
@@ -346,7 +354,7 @@ fn the_old_metalayer_reads_and_is_changed_in_its_own_form() {
     caterva.resize(&[5, 7]).unwrap();
     let again = NdArray::from_superchunk(caterva.into_superchunk()).unwrap();
     assert_eq!(again.shape(), [5, 7]);
-    let (_, bytes) = again.read_bytes(&Selection::parse("4, 5:", &[5, 7]).unwrap()).unwrap();
+    let (_, bytes) = again.bytes(&Selection::parse("4, 5:", &[5, 7]).unwrap()).unwrap();
     assert_eq!(bytes, [29, 0, 0, 0, 0, 0, 0, 0]);
 }
 
@@ -375,11 +383,11 @@ fn metalayers_that_contradict_the_frame_are_refused() {
 
 #[test]
 fn scalars_and_empty_arrays_are_arrays() {
-    let mut scalar = NdArray::in_memory(&[], &DType::of::<i64>(), &NdOptions::default()).unwrap();
-    scalar.write(&Selection::all(&[]), &[42i64]).unwrap();
+    let mut scalar = NdArray::in_memory(&NdOptions::of::<i64>(&[])).unwrap();
+    scalar.write_items(&Selection::all(&[]), &[42i64]).unwrap();
     assert_eq!(scalar.read::<i64>(&Selection::parse("", &[]).unwrap()).unwrap(), [42]);
     assert_eq!(scalar.chunks().count(), 1);
-    let mut empty = NdArray::in_memory(&[0, 3], &DType::of::<u8>(), &NdOptions::default()).unwrap();
+    let mut empty = NdArray::in_memory(&NdOptions::of::<u8>(&[0, 3])).unwrap();
     assert!(empty.to_vec().unwrap().is_empty());
     empty.append(0, &[1, 2, 3, 4, 5, 6]).unwrap();
     assert_eq!((empty.shape(), empty.to_vec().unwrap()), (&[2, 3][..], vec![1, 2, 3, 4, 5, 6]));
@@ -395,6 +403,6 @@ fn arrays_of_the_crate_ndarray_go_in_and_out() {
     assert_eq!(part.shape(), [2, 2]);
     assert_eq!(part.iter().copied().collect::<Vec<_>>(), [4, 6, 8, 10]);
     // A view whose items do not lie in C order.
-    let back = NdArray::from_ndarray(part.t(), &NdOptions::default()).unwrap();
+    let back = NdArray::from_ndarray(part.t(), &NdStorage::default()).unwrap();
     assert_eq!((back.shape(), all(&back)), (&[2, 2][..], vec![4, 8, 6, 10]));
 }

@@ -75,7 +75,7 @@ fn items_of_the_vectors_become_text() {
         let vector = arrays().into_iter().find(|vector| vector.name().starts_with(number)).unwrap();
         let array = open(&vector);
         let selection = Selection::parse(selection, array.shape()).unwrap();
-        let (_, bytes) = array.read_bytes(&selection).unwrap();
+        let (_, bytes) = array.bytes(&selection).unwrap();
         array.dtype().format_item(&bytes)
     };
     assert!(text("30_", "0").contains('T'));

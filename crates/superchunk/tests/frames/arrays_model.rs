@@ -14,8 +14,8 @@ use std::sync::Arc;
 use superchunk::frame::Durability;
 use superchunk::store::MemoryFolder;
 use superchunk::{
-    AxisIndexes, AxisSlice, Codec, CompressOptions, DType, Executor, FillValue, Filter,
-    FrameOptions, NdArray, NdOptions, OpenOptions, Selection, SuperChunk,
+    AxisIndexes, AxisSlice, Codec, CompressOptions, DType, Executor, Filter, FrameOptions, NdArray,
+    NdOptions, NdStorage, OpenOptions, Selection, SuperChunk,
 };
 use superchunk_testkit::rng::Rng;
 
@@ -96,7 +96,7 @@ fn random_selection(rng: &mut Rng, shape: &[u64]) -> Selection {
     Selection::new(shape.iter().map(|side| random_slice(rng, *side)).collect::<Vec<_>>())
 }
 
-fn random_options(rng: &mut Rng, shape: &[u64]) -> NdOptions {
+fn random_options(rng: &mut Rng, shape: &[u64]) -> NdStorage {
     let threads = if rng.index(3) == 0 { Executor::threads(3) } else { Executor::inline() };
     let filters = [vec![Filter::Shuffle], vec![], vec![Filter::Delta, Filter::BitShuffle]];
     let compress = CompressOptions::new(1)
@@ -105,7 +105,7 @@ fn random_options(rng: &mut Rng, shape: &[u64]) -> NdOptions {
         .with_filters(filters[rng.index(3)].clone())
         .with_executor(threads);
     let frame = FrameOptions::new(compress).with_durability(Durability::Process);
-    let options = NdOptions::new(frame);
+    let options = NdStorage::new(frame);
     if rng.index(4) == 0 {
         return options;
     }
@@ -121,7 +121,7 @@ enum Home {
     Folder(Arc<MemoryFolder>),
 }
 
-fn reopened(array: NdArray, home: &Home, options: &NdOptions) -> NdArray {
+fn reopened(array: NdArray, home: &Home, options: &NdStorage) -> NdArray {
     let open = OpenOptions::new()
         .with_executor(options.frame.compress.executor.clone())
         .with_durability(Durability::Process);
@@ -139,14 +139,24 @@ fn reopened(array: NdArray, home: &Home, options: &NdOptions) -> NdArray {
     NdArray::from_superchunk(frame.unwrap()).unwrap()
 }
 
-fn new_array(shape: &[u64], item_size: usize, home: &Home, options: &NdOptions) -> NdArray {
+fn new_array(shape: &[u64], item_size: usize, home: &Home, options: &NdStorage) -> NdArray {
     let dtype = DType::opaque(item_size);
     let (dir, name) = match home {
-        Home::Memory => return NdArray::in_memory(shape, &dtype, options).unwrap(),
+        Home::Memory => {
+            return NdArray::in_memory(
+                &NdOptions::new(shape, dtype.clone()).with_storage(options.clone()),
+            )
+            .unwrap();
+        }
         Home::File(dir) => (dir.clone(), Some("array")),
         Home::Folder(dir) => (dir.clone(), None),
     };
-    NdArray::create_in_dir(dir, name, shape, &dtype, FillValue::Zeros, options).unwrap()
+    NdArray::create_in_dir(
+        dir,
+        name,
+        &NdOptions::new(shape, dtype.clone()).with_storage(options.clone()),
+    )
+    .unwrap()
 }
 
 fn check(array: &NdArray, plain: &Plain, rng: &mut Rng) {
@@ -222,7 +232,7 @@ fn check_selection(array: &NdArray, plain: &Plain, selection: &Selection) {
     let lists: Vec<Vec<u64>> = selection.axes().iter().map(indexes).collect();
     let expected: Vec<u8> =
         combinations(&lists).iter().flat_map(|index| plain.item(index).to_vec()).collect();
-    let (shape, bytes) = array.read_bytes(selection).unwrap();
+    let (shape, bytes) = array.bytes(selection).unwrap();
     assert!(bytes == expected, "{selection:?}");
     assert_eq!(shape, selection.shape());
     let unit = selection.axes().iter().all(|axis| axis.step == 1);
@@ -428,8 +438,10 @@ fn large_reads_on_many_threads_are_the_same() {
     for (chunks, blocks) in [([32, 40, 50], [8, 20, 25]), ([70, 90, 50], [70, 9, 10])] {
         let compress = CompressOptions::new(2).with_executor(Executor::threads(4));
         let options =
-            NdOptions::new(FrameOptions::new(compress)).with_chunks(&chunks).with_blocks(&blocks);
-        let mut array = NdArray::in_memory(&shape, &DType::of::<u16>(), &options).unwrap();
+            NdStorage::new(FrameOptions::new(compress)).with_chunks(&chunks).with_blocks(&blocks);
+        let mut array =
+            NdArray::in_memory(&NdOptions::of::<u16>(&shape).with_storage(options.clone()))
+                .unwrap();
         array.fill_with(|at| (at[0] * 4500 + at[1] * 50 + at[2]) as u16).unwrap();
         let all: Vec<u16> = array.read(&Selection::all(&shape)).unwrap();
         assert!(all.iter().enumerate().all(|(number, item)| *item == number as u16));

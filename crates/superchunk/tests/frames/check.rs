@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use superchunk::store::MemoryFolder;
 use superchunk::{
-    CompressOptions, DType, Error, ErrorKind, FillValue, FrameOptions, NdArray, NdOptions, Objects,
-    ObjectsOptions, OpenOptions, Selection, SplitMode, SuperChunk,
+    CompressOptions, DType, Error, ErrorKind, FillValue, FrameOptions, NdArray, NdOptions,
+    NdStorage, Objects, ObjectsOptions, OpenOptions, Selection, SplitMode, SuperChunk,
 };
 use superchunk_testkit::faulty::{RunLengths, with_codec};
 
@@ -70,9 +70,9 @@ fn a_wrong_chunk_is_not_put_in_the_place_of_another() {
     let options = FrameOptions::new(compress(RunLengths::wrong_every(6)).with_check(true));
     let mut frame = SuperChunk::in_memory(&options.with_chunk_size(8000)).unwrap();
     frame.append(&data).unwrap();
-    assert_found(&frame.write_items(2100, &[7; 12]).unwrap_err(), "chunk 1");
+    assert_found(&frame.write_items(2100, &[0x0707_0707u32; 3]).unwrap_err(), "chunk 1");
     assert_eq!(frame.to_vec().unwrap(), data);
-    frame.write_items(2100, &[7; 12]).unwrap();
+    frame.write_items(2100, &[0x0707_0707u32; 3]).unwrap();
     assert_eq!(
         frame.items::<u32>(2099..2104).unwrap(),
         [4, 0x0707_0707, 0x0707_0707, 0x0707_0707, 4]
@@ -83,12 +83,16 @@ fn a_wrong_chunk_is_not_put_in_the_place_of_another() {
 fn write_box(start: [u64; 2], stop: [u64; 2], chunk: &str) {
     let dir: Arc<MemoryFolder> = Arc::new(MemoryFolder::new());
     let options = FrameOptions::new(compress(RunLengths::default()));
-    let options = NdOptions::new(options).with_chunks(&[32, 64]).with_blocks(&[8, 64]);
+    let options = NdStorage::new(options).with_chunks(&[32, 64]).with_blocks(&[8, 64]);
     let items: Vec<u32> = (0..64 * 128).map(|at| at / 500).collect();
     let (shape, dtype, zeros) = ([64, 128], DType::of::<u32>(), FillValue::Zeros);
-    let array = NdArray::create_in_dir(dir.clone(), Some("a"), &shape, &dtype, zeros, &options);
+    let array = NdArray::create_in_dir(
+        dir.clone(),
+        Some("a"),
+        &NdOptions::new(&shape, dtype.clone()).with_fill(zeros).with_storage(options.clone()),
+    );
     let mut array = array.unwrap();
-    array.write(&Selection::all(&[64, 128]), &items).unwrap();
+    array.write_items(&Selection::all(&[64, 128]), &items).unwrap();
     array.close().unwrap();
     let len = (stop[0] - start[0]) * (stop[1] - start[1]);
     // A block of one value would not reach the codec.

@@ -44,9 +44,9 @@ fn sealed() -> Vec<u8> {
     let options = options.with_metalayer("layer", b"of the header".to_vec());
     let mut frame = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options).unwrap();
     frame.append(&mixed(1024, 4, 3)).unwrap();
-    frame.fill(Fill::Zeros, 128).unwrap();
+    frame.append_fill(Fill::Zeros, 128).unwrap();
     frame.append(&mixed(700, 4, 5)).unwrap();
-    frame.set_value_bytes("value", b"behind the chunks").unwrap();
+    frame.set_attribute_bytes("value", b"behind the chunks").unwrap();
     frame.close().unwrap();
     all_of(&folder, "frame")
 }
@@ -81,11 +81,11 @@ fn read_all(opened: Result<SuperChunk, Error>) -> Result<(), Error> {
         let _ = frame.chunk_header(number);
         let _ = frame.read_block(number, 1);
     }
-    let middle = frame.len() / 2;
+    let middle = frame.byte_len() / 2;
     let _ = frame.read_bytes(middle..middle.saturating_add(64), &mut dst);
     let _ = frame.gather(&[0, frame.item_count() / 2], &mut dst);
-    for name in frame.value_names() {
-        let _ = frame.value(name);
+    for name in frame.attribute_names() {
+        let _ = frame.attribute(name);
     }
     let _ = frame.to_bytes();
     if frame.chunk_count() <= 100 { frame.verify().map(drop) } else { Ok(()) }
@@ -147,7 +147,7 @@ fn parts_read_alike(bytes: &[u8]) -> usize {
     let there =
         SuperChunk::open_store(Arc::new(Remote(Bytes::new(bytes.to_vec()))), &options()).unwrap();
     let mut count = 0;
-    for start in (0..here.len() - 40).step_by(2048) {
+    for start in (0..here.byte_len() - 40).step_by(2048) {
         let read = |frame: &SuperChunk| {
             let mut dst = [0; 40];
             frame.read_bytes(start..start + 40, &mut dst).ok().map(|()| dst)
@@ -354,7 +354,7 @@ fn a_sealed_sparse_frame_finds_out_every_flipped_bit() {
     let options = options.with_checksums(true).with_metalayer("layer", b"x".to_vec());
     let mut frame = SuperChunk::create_in_dir(folder.clone(), None, &options).unwrap();
     frame.append(&mixed(1200, 4, 3)).unwrap();
-    frame.set_value_bytes("value", b"behind the chunks").unwrap();
+    frame.set_attribute_bytes("value", b"behind the chunks").unwrap();
     frame.close().unwrap();
     let names = folder.names().unwrap();
     let files: Vec<_> = names.into_iter().map(|n| (n.clone(), all_of(&folder, &n))).collect();

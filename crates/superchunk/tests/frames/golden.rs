@@ -106,7 +106,7 @@ fn every_frame_has_the_metadata_of_its_index() {
             u8::from_str_radix(digits, 16).unwrap()
         };
         assert_eq!(frame.chunk_count(), number("nchunks"), "{name}");
-        assert_eq!(frame.len(), number("nbytes") as u64, "{name}");
+        assert_eq!(frame.byte_len(), number("nbytes") as u64, "{name}");
         assert_eq!(frame.item_size(), number("typesize"), "{name}");
         assert_eq!(frame.has_variable_blocks(), byte("f0") & 0x80 != 0, "{name}");
         assert_eq!(frame.options().level, byte("codec_byte") >> 4, "{name}");
@@ -116,7 +116,7 @@ fn every_frame_has_the_metadata_of_its_index() {
         assert_eq!(frame.chunk_size().unwrap_or(0), number("chunksize"), "{name}");
         let names: Vec<&str> = frame.metalayer_names().collect();
         assert_eq!(names, texts(&vector, &["frame", "metalayers"]), "{name}");
-        let names: Vec<&str> = frame.value_names().collect();
+        let names: Vec<&str> = frame.attribute_names().collect();
         assert_eq!(names, texts(&vector, &["frame", "vlmetalayers"]), "{name}");
     }
 }
@@ -183,7 +183,7 @@ fn bytes_and_ranges_give_what_the_path_gives() {
         let frame = open_by_ranges(&bytes);
         assert_eq!(frame.chunk_count(), chunks.len(), "{name}");
         let total: usize = chunks.iter().map(Vec::len).sum();
-        assert_eq!(frame.len(), total as u64, "{name}");
+        assert_eq!(frame.byte_len(), total as u64, "{name}");
         for (number, chunk) in chunks.iter().enumerate() {
             let packed = match frame.locate(number).unwrap() {
                 Located::At(position) => bytes[index(position)..].to_vec(),
@@ -240,7 +240,7 @@ fn copies_into_folders_and_files_hold_the_same() {
             let copy = SuperChunk::open(&path).unwrap();
             assert!(decoded(&copy) == decoded(&frame), "{name}");
             assert!(copy.metalayer_names().eq(frame.metalayer_names()), "{name}");
-            assert!(copy.value_names().eq(frame.value_names()), "{name}");
+            assert!(copy.attribute_names().eq(frame.attribute_names()), "{name}");
         }
     }
 }
@@ -250,12 +250,12 @@ fn the_values_of_sample_02_are_those_that_were_set() {
     for vector in vectors(&["02_"]) {
         let frame = open(&vector);
         let numbers = (0..300).map(Value::from).collect();
-        assert_eq!(frame.value("str").unwrap(), Value::from("héllo"));
+        assert_eq!(frame.attribute("str").unwrap(), Value::from("héllo"));
         let tuple = vec![Value::from(1), Value::from(2.5), Value::Nil, Value::from(true)];
-        assert_eq!(frame.value("tuple").unwrap(), Value::Tuple(tuple));
-        assert_eq!(frame.value("big").unwrap(), Value::Array(numbers));
-        assert_eq!(frame.value("cplx").unwrap(), Value::Complex(1.0, -2.0));
-        assert_eq!(frame.value("set").unwrap(), Value::Set(vec![Value::from(7)]));
+        assert_eq!(frame.attribute("tuple").unwrap(), Value::Tuple(tuple));
+        assert_eq!(frame.attribute("big").unwrap(), Value::Array(numbers));
+        assert_eq!(frame.attribute("cplx").unwrap(), Value::Complex(1.0, -2.0));
+        assert_eq!(frame.attribute("set").unwrap(), Value::Set(vec![Value::from(7)]));
         let map = Value::decode(frame.metalayer("alpha").unwrap()).unwrap();
         assert_eq!(map.get("k").and_then(Value::as_i64), Some(1));
         let raw = Value::decode(frame.metalayer(&"x".repeat(31)).unwrap()).unwrap();
@@ -284,7 +284,7 @@ fn the_objects_of_sample_35_are_those_of_its_index() {
 fn the_batches_of_sample_36_are_blocks_of_two_items() {
     for vector in vectors(&["36_"]) {
         let frame = open(&vector);
-        let told = frame.value("_batch_array_metadata").unwrap();
+        let told = frame.attribute("_batch_array_metadata").unwrap();
         let told = told.get("batch_lengths").and_then(Value::as_slice).unwrap().to_vec();
         assert_eq!(told.len(), frame.chunk_count());
         for (number, items) in told.iter().enumerate() {
@@ -304,8 +304,8 @@ fn the_batches_of_sample_36_are_blocks_of_two_items() {
 fn the_usermeta_of_old_frames_is_a_value() {
     for vector in vectors(&["51_", "52_", "53_"]) {
         let (name, frame) = (vector.name(), open(&vector));
-        assert_eq!(frame.value_names().collect::<Vec<_>>(), ["usermeta"], "{name}");
-        assert_eq!(frame.value_bytes("usermeta").unwrap(), b"user metadata here", "{name}");
+        assert_eq!(frame.attribute_names().collect::<Vec<_>>(), ["usermeta"], "{name}");
+        assert_eq!(frame.attribute_bytes("usermeta").unwrap(), b"user metadata here", "{name}");
         let layer = name.starts_with("53_").then_some(&b"\xa5hello"[..]);
         assert_eq!(frame.metalayer("mylayer"), layer, "{name}");
         assert_eq!(frame.metalayer_names().count(), usize::from(layer.is_some()), "{name}");
@@ -386,7 +386,7 @@ fn stored_members(zip: &[u8]) -> Vec<(String, u64)> {
 
 /// An array inside of an embedding store.
 fn embedded(store: &SuperChunk, key: &str) -> Vec<u8> {
-    let map = store.value("estore_metadata").unwrap();
+    let map = store.attribute("estore_metadata").unwrap();
     let entry = map.get("embed_map").and_then(|map| map.get(key)).unwrap();
     let number =
         |field| usize::try_from(entry.get(field).and_then(Value::as_u64).unwrap()).unwrap();

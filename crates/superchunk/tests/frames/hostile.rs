@@ -132,7 +132,7 @@ fn survey(frame: &SuperChunk) -> Survey {
         frame.verify().unwrap().damaged.into_iter().map(|(number, _)| number).collect();
     let failed = |number: &usize| matches!(&chunks[*number], Err(e) if e.kind() != LimitExceeded);
     assert_eq!(damaged, (0..chunks.len()).filter(failed).collect::<Vec<_>>());
-    let values = frame.value_names().map(|name| (name.to_owned(), frame.value_bytes(name)));
+    let values = frame.attribute_names().map(|name| (name.to_owned(), frame.attribute_bytes(name)));
     let values = values.collect();
     let _ = frame.to_vec();
     let _ = frame.to_bytes();
@@ -223,7 +223,7 @@ fn every_hostile_frame_meets_its_fate_within_bounds() {
 fn four_tebibytes_of_zeros_are_read_where_wanted() {
     for vector in hostile().iter().filter(|vector| vector.name().starts_with("f48_")) {
         let frame = SuperChunk::open_with(&vector.path, &options()).unwrap();
-        assert_eq!(frame.len(), 1 << 42);
+        assert_eq!(frame.byte_len(), 1 << 42);
         for start in [0, (1 << 30) - 50, (1 << 41) + 12_345, (1 << 42) - 100] {
             let mut part = [1; 100];
             frame.read_bytes(start..start + 100, &mut part).unwrap();
@@ -410,7 +410,7 @@ fn values_that_claim_gigabytes_take_no_memory() {
     let index = sparse_index(&[("plain", &bomb), ("b2integrity", &bomb)], false);
     let ((), peak) = peak_of(|| {
         let frame = open_index(&index).unwrap();
-        assert_eq!(frame.value_bytes("plain").unwrap_err().kind(), LimitExceeded);
+        assert_eq!(frame.attribute_bytes("plain").unwrap_err().kind(), LimitExceeded);
     });
     assert!(peak < ENOUGH, "{peak}");
 }
@@ -427,7 +427,7 @@ fn a_thousand_values_cannot_share_their_bytes() {
     assert!(peak < ENOUGH, "{peak}");
     // Two that have their own are fine.
     let frame = open_index(&sparse_index(&values[..2], false)).unwrap();
-    assert_eq!(frame.value_names().collect::<Vec<_>>(), ["0", "1"]);
+    assert_eq!(frame.attribute_names().collect::<Vec<_>>(), ["0", "1"]);
 }
 
 #[test]
@@ -454,7 +454,7 @@ fn a_chunk_inside_of_another_is_never_overwritten() {
     frame.append(&[5; 300]).unwrap();
     frame.close().unwrap();
     let frame = SuperChunk::open_in_dir(folder, Some("x"), &OpenOptions::new()).unwrap();
-    assert_eq!(frame.len(), 1800);
+    assert_eq!(frame.byte_len(), 1800);
     assert!(frame.read_chunk(0).unwrap() == outer);
     let rest = frame.to_vec().unwrap();
     assert!(rest[1000..1500] == [9; 500] && rest[1500..] == [5; 300]);

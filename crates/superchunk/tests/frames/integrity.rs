@@ -121,7 +121,7 @@ fn frames_of_runs_and_frames_of_several_commits_stay_good_for_c_blosc2() {
     let mut peer = FramePeer::spawn(PeerKind::Blosc2);
     let path = scratch.path("runs.b2frame");
     let mut frame = SuperChunk::create(&path, &options()).unwrap();
-    frame.fill(Fill::Zeros, 5000).unwrap();
+    frame.append_fill(Fill::Zeros, 5000).unwrap();
     frame.close().unwrap();
     let handle = peer.open(&path).unwrap();
     assert_eq!(peer.read_all(handle).unwrap(), vec![0; 20_000]);
@@ -191,7 +191,7 @@ fn a_flipped_bit_of_what_is_sealed_is_corruption_and_of_what_is_loose_is_not() {
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let mut frame = SuperChunk::create_in_dir(folder.clone(), Some("frame"), &options()).unwrap();
     frame.append(&mixed(20_000, 4, 8)).unwrap();
-    frame.set_value_bytes("value", b"behind the chunks").unwrap();
+    frame.set_attribute_bytes("value", b"behind the chunks").unwrap();
     frame.close().unwrap();
     let bytes = file_of(&folder, "frame");
     let index = header_len(&bytes) + big(&bytes, 39);
@@ -209,7 +209,7 @@ fn a_flipped_bit_of_what_is_sealed_is_corruption_and_of_what_is_loose_is_not() {
     let folder: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
     let mut frame = SuperChunk::create_in_dir(folder.clone(), None, &options()).unwrap();
     frame.append(&mixed(20_000, 4, 8)).unwrap();
-    frame.set_value_bytes("value", b"behind the chunks").unwrap();
+    frame.set_attribute_bytes("value", b"behind the chunks").unwrap();
     frame.close().unwrap();
     let bytes = file_of(&folder, "chunks.b2frame");
     let open = |bytes: Vec<u8>| {

@@ -330,7 +330,7 @@ fn an_empty_store_stays_one() {
     store.close().unwrap();
     let store = Objects::open(&path).unwrap();
     assert!(store.is_empty() && store.superchunk().chunk_count() == 0);
-    assert_eq!(store.superchunk().value_names().count(), 0);
+    assert_eq!(store.superchunk().attribute_names().count(), 0);
 }
 
 #[test]

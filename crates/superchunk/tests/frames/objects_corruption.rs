@@ -39,7 +39,7 @@ fn small_store(lengths: bool, packing: ObjectPacking) -> Vec<u8> {
     if !lengths {
         let plain = SuperChunk::from_bytes(frame).unwrap();
         let mut plain = plain.copy_to_memory(&plain.frame_options()).unwrap();
-        plain.remove_value("_batch_array_metadata").unwrap();
+        plain.remove_attribute("_batch_array_metadata").unwrap();
         frame = plain.to_bytes().unwrap();
     }
     frame
@@ -92,7 +92,7 @@ fn lengths_that_disagree_with_the_blocks_are_found_out() {
         let mut plain = plain.copy_to_memory(&plain.frame_options()).unwrap();
         let list = lengths.iter().map(|len| Value::from(*len)).collect::<Vec<_>>();
         let map = Value::Map(vec![("batch_lengths".into(), list.into())]);
-        plain.set_value("_batch_array_metadata", &map).unwrap();
+        plain.set_attribute("_batch_array_metadata", map).unwrap();
         Objects::from_superchunk(plain)
     };
     let chunks = Objects::from_bytes(small_store(true, ObjectPacking::Msgpack))

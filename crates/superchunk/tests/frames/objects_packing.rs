@@ -16,7 +16,7 @@ fn overhead(options: &ObjectsOptions, count: usize) -> (f64, f64) {
         store.append(&object).unwrap();
     }
     store.commit().unwrap();
-    let blocks = store.superchunk().len();
+    let blocks = store.superchunk().byte_len();
     let all = store.to_bytes().unwrap().len() as u64;
     let each = |len: u64| (len as f64 - 16.0 * count as f64) / count as f64;
     (each(blocks), each(all))

@@ -8,7 +8,7 @@ use superchunk::frame::{Kind, Opener, Step};
 use superchunk::store::{Bytes, Memory};
 use superchunk::table::{self, MemoryTable};
 use superchunk::{
-    CompressOptions, DType, FrameOptions, NdArray, NdOptions, SuperChunk, Value, chunk,
+    CompressOptions, DType, FrameOptions, NdArray, NdStorage, SuperChunk, Value, chunk,
 };
 
 const LEN: usize = 1 << 20;
@@ -56,7 +56,7 @@ fn debug_prints_no_contents() {
     check(&chunk::LazyChunk::new(&packed, 0, 0).unwrap());
 
     let dtype = DType::of::<u8>();
-    let array = NdArray::from_items(&bytes, &[LEN as u64], &NdOptions::default()).unwrap();
+    let array = NdArray::from_items(&bytes, &[LEN as u64], &NdStorage::default()).unwrap();
     check(&array);
     check(&array.chunks().next().unwrap().unwrap());
     check(&Value::Bin(bytes.clone()));

@@ -179,5 +179,5 @@ fn a_failed_write_leaves_the_committed_state() {
     assert_eq!(open().to_vec().unwrap(), [1; 50_000]);
     disk.inject(None);
     writer.compact().unwrap();
-    assert_eq!(open().len(), 100_000);
+    assert_eq!(open().byte_len(), 100_000);
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use superchunk::frame::{Dialect, Kind};
-use superchunk::salvage::{self, Order};
+use superchunk::salvage::{self, ChunkOrder};
 use superchunk::store::Bytes;
-use superchunk::verify::{self, Options};
+use superchunk::verify::{self, VerifyOptions};
 use superchunk::{
     CompressOptions, Error, ErrorKind, FrameOptions, Limits, OpenOptions, SuperChunk,
 };
@@ -58,7 +58,7 @@ fn every_width_is_read_and_becomes_64_bits_with_the_first_commit() {
             let frame = SuperChunk::open(&path).unwrap();
             assert_eq!(frame.index_entry_bits(), Some(32 << code), "{told}");
             assert_eq!(frame.to_vec().unwrap(), data(), "{told}");
-            let report = verify::path(&path, &Options::new()).unwrap();
+            let report = verify::path(&path, &VerifyOptions::new()).unwrap();
             assert!(report.is_good() && report.is_complete(), "{told}");
 
             let mut frame = SuperChunk::edit(&path).unwrap();
@@ -164,7 +164,7 @@ fn an_index_of_any_width_is_salvaged_in_its_order() {
         assert!(SuperChunk::from_bytes(frame.clone()).is_err());
         let (store, limits) = (Bytes::new(frame), Limits::default());
         let (saved, report) = salvage::frame(&store, &mut SuperChunk::in_memory, &limits).unwrap();
-        assert_eq!(report.order, Order::FoundIndex, "{code}");
+        assert_eq!(report.order, ChunkOrder::FoundIndex, "{code}");
         assert_eq!(saved.to_vec().unwrap(), data(), "{code}");
     }
 }

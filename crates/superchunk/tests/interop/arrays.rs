@@ -10,8 +10,8 @@
 
 use superchunk::frame::Kind;
 use superchunk::{
-    Codec, CompressOptions, DKind, DType, FillValue, FrameOptions, NdArray, NdOptions, Selection,
-    npy,
+    Codec, CompressOptions, DKind, DType, FillValue, FrameOptions, NdArray, NdOptions, NdStorage,
+    Selection, npy,
 };
 use superchunk_testkit::nd_peer::{KeyPart, NdPeer, PeerArray, PeerShape};
 use superchunk_testkit::peers::PeerKind;
@@ -98,11 +98,11 @@ fn random_shape(rng: &mut Rng, number: usize) -> (Vec<u64>, Vec<usize>, Vec<usiz
     (shape, chunks, blocks)
 }
 
-fn options(rng: &mut Rng, contiguous: bool, chunks: &[usize], blocks: &[usize]) -> NdOptions {
+fn options(rng: &mut Rng, contiguous: bool, chunks: &[usize], blocks: &[usize]) -> NdStorage {
     let codec = [Codec::Lz4, Codec::BloscLz, Codec::Zlib, Codec::Zstd][rng.index(4)];
     let kind = if contiguous { Kind::Contiguous } else { Kind::Sparse };
     let frame = FrameOptions::new(CompressOptions::new(1).with_codec(codec)).with_kind(kind);
-    let options = NdOptions::new(frame);
+    let options = NdStorage::new(frame);
     match rng.index(4) {
         0 => options,
         _ => options.with_chunks(chunks).with_blocks(blocks),
@@ -128,7 +128,11 @@ fn our_arrays_are_equal_in_numpy() {
             let options = options(&mut rng, contiguous, &chunks, &blocks);
             let path = scratch.path(&format!("{kind:?}{number}.b2nd"));
             let bytes = random_items(&mut rng, &dtype, shape.iter().product::<u64>() as usize);
-            let mut array = NdArray::create(&path, &shape, &dtype, &options).unwrap();
+            let mut array = NdArray::create(
+                &path,
+                &NdOptions::new(&shape, dtype.clone()).with_storage(options.clone()),
+            )
+            .unwrap();
             array.write_bytes(&Selection::all(&shape), &bytes).unwrap();
             array.close().unwrap();
             let found = peer
@@ -173,17 +177,23 @@ fn constructors_of_either_side_mean_the_same() {
     let scratch = Scratch::new();
     let mut peer = NdPeer::spawn(PeerKind::Blosc2);
     let (shape, chunks, blocks) = ([7u64, 9], [4usize, 5], [2usize, 5]);
-    let options = NdOptions::default().with_chunks(&chunks).with_blocks(&blocks);
+    let options = NdStorage::default().with_chunks(&chunks).with_blocks(&blocks);
     let dtype = DType::parse("<f8").unwrap();
     let value = 2.5f64.to_le_bytes();
     for (name, fill, item) in [
         ("zeros", FillValue::Zeros, [0; 8]),
         ("nans", FillValue::Nans, f64::NAN.to_le_bytes()),
         ("uninit", FillValue::Uninitialised, [0; 8]),
-        ("full", FillValue::Value(&value), value),
+        ("full", FillValue::Value(value.to_vec()), value),
     ] {
         let path = scratch.path(&format!("{name}-ours.b2nd"));
-        NdArray::create_filled(&path, &shape, &dtype, fill, &options).unwrap().close().unwrap();
+        NdArray::create(
+            &path,
+            &NdOptions::new(&shape, dtype.clone()).with_fill(fill).with_storage(options.clone()),
+        )
+        .unwrap()
+        .close()
+        .unwrap();
         // What nobody has set may be anything in the peer.
         if name != "uninit" {
             let theirs = peer.read(&path).unwrap_or_else(|words| panic!("{name}: {words}"));
@@ -212,14 +222,18 @@ fn slices_are_those_of_numpy() {
         let bytes = rng.bytes(shape.iter().product::<u64>() as usize * 4);
         let path = scratch.path(&format!("{number}.b2nd"));
         let options = options(&mut rng, true, &chunks, &blocks);
-        let mut array = NdArray::create(&path, &shape, &dtype, &options).unwrap();
+        let mut array = NdArray::create(
+            &path,
+            &NdOptions::new(&shape, dtype.clone()).with_storage(options.clone()),
+        )
+        .unwrap();
         array.write_bytes(&Selection::all(&shape), &bytes).unwrap();
         array.commit().unwrap();
         let plain = PeerArray { dtype: "<i4".to_owned(), shape: shape.clone(), bytes };
         for _ in 0..20 {
             let (text, key) = random_key(&mut rng, &shape);
             let selection = Selection::parse(&text, &shape).unwrap();
-            let (_, ours) = array.read_bytes(&selection).unwrap();
+            let (_, ours) = array.bytes(&selection).unwrap();
             let expected = peer.numpy_get(&plain, &key).unwrap();
             assert!(ours == expected, "{text} of {shape:?}");
             let theirs = peer.get(&path, &key).unwrap_or_else(|words| panic!("{text}: {words}"));
@@ -267,7 +281,7 @@ fn spellings_and_npy_files_are_those_of_numpy() {
             let header = npy::read_header(&file).unwrap();
             assert_eq!((&header.shape, header.fortran_order), (&shape, fortran));
             let mut array =
-                NdArray::in_memory(&header.shape, &header.dtype, &NdOptions::default()).unwrap();
+                NdArray::in_memory(&NdOptions::new(&header.shape, header.dtype.clone())).unwrap();
             array.fill_from_npy(&file).unwrap();
             let mut bytes = array.to_vec().unwrap();
             bytes.chunks_mut(dtype.item_size()).for_each(|item| clear_padding(&dtype, item));

@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use superchunk::frame::Kind;
-use superchunk::{CompressOptions, DType, FrameOptions, NdArray, NdOptions, Selection};
+use superchunk::{CompressOptions, FrameOptions, NdArray, NdOptions, NdStorage, Selection};
 use superchunk_testkit::nd_peer::{KeyPart, NdPeer, PeerShape};
 use superchunk_testkit::peers::PeerKind;
 use superchunk_testkit::rng::Rng;
@@ -221,8 +221,10 @@ fn run(peer: &mut NdPeer, path: &Path, seed: u64) {
     if rng.index(2) == 0 {
         let kind = if contiguous { Kind::Contiguous } else { Kind::Sparse };
         let frame = FrameOptions::new(CompressOptions::of::<i32>()).with_kind(kind);
-        let options = NdOptions::new(frame).with_chunks(&chunks).with_blocks(&blocks);
-        let mut array = NdArray::create(path, &shape, &DType::of::<i32>(), &options).unwrap();
+        let options = NdStorage::new(frame).with_chunks(&chunks).with_blocks(&blocks);
+        let mut array =
+            NdArray::create(path, &NdOptions::of::<i32>(&shape).with_storage(options.clone()))
+                .unwrap();
         array.write_bytes(&Selection::all(&shape), &bytes).unwrap();
         array.close().unwrap();
     } else {
@@ -265,10 +267,11 @@ fn changes_of_either_side_are_seen_by_the_other() {
 }
 
 fn line(path: &Path, count: i32, chunk: usize) -> NdArray {
-    let options = NdOptions::default().with_chunks(&[chunk]).with_blocks(&[chunk]);
+    let options = NdStorage::default().with_chunks(&[chunk]).with_blocks(&[chunk]);
     let shape = [count.unsigned_abs().into()];
-    let mut array = NdArray::create(path, &shape, &DType::of::<i32>(), &options).unwrap();
-    array.write(&Selection::all(&shape), &(1..=count).collect::<Vec<i32>>()).unwrap();
+    let mut array =
+        NdArray::create(path, &NdOptions::of::<i32>(&shape).with_storage(options.clone())).unwrap();
+    array.write_items(&Selection::all(&shape), &(1..=count).collect::<Vec<i32>>()).unwrap();
     array
 }
 

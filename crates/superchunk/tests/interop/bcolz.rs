@@ -100,7 +100,7 @@ fn every_type_made_here_is_read_and_changed_by_bcolz() {
         let options = ArrayOptions::new(DType::parse(dtype).unwrap())
             .with_row_shape(row_shape.clone())
             .with_compress(compress)
-            .with_chunk_len(20)
+            .with_chunk_rows(20)
             .with_durability(Durability::Process)
             .with_default(Json::parse(default).unwrap());
         let per_row: usize = row_shape.iter().product();
@@ -108,7 +108,7 @@ fn every_type_made_here_is_read_and_changed_by_bcolz() {
         let mut expected = rows(dtype, 53 * per_row, &mut rng);
         let mut array = Array::create(&path, &options).unwrap();
         array.append(&expected).unwrap();
-        array.set_attr("unit", "é").unwrap();
+        array.set_attribute("unit", "é").unwrap();
         array.close().unwrap();
         check_array(&mut peer, &path, &expected, &what);
         assert_eq!(peer.bcolz_read_array(&path).unwrap().attrs, json!({"unit": "é"}));
@@ -164,7 +164,7 @@ fn every_type_made_by_bcolz_is_read_and_changed_here() {
         let more = rows(dtype, 20 * per_row, &mut rng);
         array.append(&more).unwrap();
         array.write_rows(30, &more).unwrap();
-        array.trim(7).unwrap();
+        array.truncate(array.row_count() - 7).unwrap();
         array.close().unwrap();
         expected.extend(&more);
         expected[30 * row_size..50 * row_size].copy_from_slice(&more);
@@ -200,14 +200,18 @@ impl Model {
         let ours = Table::open(path).unwrap_or_else(|error| panic!("{step}: {error}"));
         assert!(theirs.names.iter().eq(self.columns.iter().map(|(name, ..)| name)), "{step}");
         assert!(ours.names().eq(self.columns.iter().map(|(name, ..)| name.as_str())), "{step}");
-        assert_eq!((theirs.len, ours.len()), (self.len() as u64, self.len() as u64), "{step}");
+        assert_eq!(
+            (theirs.len, ours.row_count()),
+            (self.len() as u64, self.len() as u64),
+            "{step}"
+        );
         for ((name, _, bytes), theirs) in self.columns.iter().zip(&theirs.columns) {
             same(theirs, bytes, &format!("{step}: {name}, bcolz"));
             same(&ours.array(name).unwrap().to_vec().unwrap(), bytes, &format!("{step}: {name}"));
         }
         for (name, value) in &self.attrs {
             assert_eq!(theirs.attrs[name], *value, "{step}");
-            assert_eq!(ours.attrs().get(name).and_then(Json::as_u64), Some(*value), "{step}");
+            assert_eq!(ours.attributes().get(name).and_then(Json::as_u64), Some(*value), "{step}");
         }
     }
 }
@@ -223,7 +227,7 @@ fn a_table_that_both_change_in_turn_is_always_what_a_model_says() {
     for (name, dtype, chunk_len) in COLUMNS {
         let dtype = DType::parse(dtype).unwrap();
         model.columns.push((name.to_owned(), dtype.item_size(), Vec::new()));
-        options = options.with_column(name, ArrayOptions::new(dtype).with_chunk_len(chunk_len));
+        options = options.with_column(name, ArrayOptions::new(dtype).with_chunk_rows(chunk_len));
     }
     Table::create(&path, &options).unwrap().close().unwrap();
     for step in 0..200 {
@@ -278,7 +282,7 @@ fn change_here(path: &Path, model: &mut Model, rng: &mut Rng) -> String {
         3 => {
             let count = rng.index(model.len().min(30) + 1);
             shrink(model, model.len() - count);
-            table.trim(count as u64).unwrap();
+            table.truncate(table.row_count() - count as u64).unwrap();
             format!("trim {count}")
         }
         4 => {
@@ -294,13 +298,15 @@ fn change_here(path: &Path, model: &mut Model, rng: &mut Rng) -> String {
         }
         6 if model.columns.len() < 6 => {
             let (name, new) = (format!("x{}", rng.below(1000)), rows("<i2", model.len(), rng));
-            let options = ArrayOptions::of::<i16>().with_chunk_len(13);
+            let options = ArrayOptions::of::<i16>().with_chunk_rows(13);
+            table.commit().unwrap();
             table.add_column(&name, &options, &new).unwrap();
             model.columns.push((name, 2, new));
             "add a column".to_owned()
         }
         7 if model.columns.len() > 3 => {
             let (name, ..) = model.columns.pop().unwrap();
+            table.commit().unwrap();
             match rng.below(2) {
                 0 => table.remove_column(&name).unwrap(),
                 _ => {
@@ -316,7 +322,7 @@ fn change_here(path: &Path, model: &mut Model, rng: &mut Rng) -> String {
             let name = format!("a{}", rng.below(4));
             model.attrs.retain(|(known, _)| *known != name);
             model.attrs.push((name.clone(), rng.below(99)));
-            table.set_attr(&name, model.attrs.last().unwrap().1).unwrap();
+            table.set_attribute(&name, model.attrs.last().unwrap().1).unwrap();
             "attribute".to_owned()
         }
     };
@@ -376,7 +382,7 @@ fn change_there(peer: &mut LegacyPeer, path: &Path, model: &mut Model, rng: &mut
 fn what_bcolz_has_written_is_unverified_and_damage_is_told_from_it() {
     let (scratch, mut peer) = (Scratch::new(), LegacyPeer::spawn());
     let path = scratch.path("a");
-    let options = ArrayOptions::of::<u32>().with_chunk_len(100);
+    let options = ArrayOptions::of::<u32>().with_chunk_rows(100);
     // Stored as they are: no bit of such a chunk makes decoding fail.
     let options = options.with_compress(CompressOptions::new(1).with_level(0));
     let mut array = Array::create(&path, &options).unwrap();
@@ -411,8 +417,8 @@ fn expressions_of_bcolz_run_over_our_tables() {
     let (scratch, mut peer) = (Scratch::new(), LegacyPeer::spawn());
     let path = scratch.path("t.bcolz");
     let options = TableOptions::new()
-        .with_column("x", ArrayOptions::of::<i32>().with_chunk_len(100))
-        .with_column("y", ArrayOptions::of::<f64>().with_chunk_len(64));
+        .with_column("x", ArrayOptions::of::<i32>().with_chunk_rows(100))
+        .with_column("y", ArrayOptions::of::<f64>().with_chunk_rows(64));
     let mut table = Table::create(&path, &options).unwrap();
     let x: Vec<u8> = (0..1000i32).flat_map(i32::to_le_bytes).collect();
     let y: Vec<u8> = (0..1000i32).flat_map(|i| f64::from(i % 10).to_le_bytes()).collect();
@@ -448,7 +454,7 @@ fn floats_are_rounded_as_bcolz_rounds_them() {
                 ["ours", "theirs"].map(|who| scratch.path(&format!("{who}{digits}{dtype}")));
             for path in &paths {
                 let options = ArrayOptions::new(DType::parse(dtype).unwrap())
-                    .with_chunk_len(30)
+                    .with_chunk_rows(30)
                     .with_durability(Durability::Process);
                 Array::create(path, &options).unwrap().close().unwrap();
                 let storage = path.join("meta/storage");

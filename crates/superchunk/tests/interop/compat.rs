@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use superchunk::compat::{self, Compatibility, Program, Version};
 use superchunk::{
-    CompressOptions, Filter, FrameOptions, NdArray, NdOptions, OpenOptions, SuperChunk,
+    CompressOptions, Filter, FrameOptions, NdArray, NdOptions, NdStorage, OpenOptions, SuperChunk,
 };
 use superchunk_testkit::vectors::folders;
 
@@ -84,10 +84,13 @@ fn chunks_that_are_not_committed_count() {
 
 #[test]
 fn axes_and_parameters_for_new_chunks_count() {
-    let options = NdOptions::new(FrameOptions::new(CompressOptions::of::<u32>()));
+    let options = NdStorage::new(FrameOptions::new(CompressOptions::of::<u32>()));
     let dtype = superchunk::DType::parse("<u4").unwrap();
     for (axes, oldest) in [(8, "2.7.1"), (9, "2.21.3")] {
-        let array = NdArray::in_memory(&vec![1; axes], &dtype, &options).unwrap();
+        let array = NdArray::in_memory(
+            &NdOptions::new(&vec![1; axes], dtype.clone()).with_storage(options.clone()),
+        )
+        .unwrap();
         let found = compat::super_chunk(array.superchunk()).unwrap();
         assert_eq!(found.oldest(), Some(oldest.parse().unwrap()), "{axes} axes");
     }

@@ -156,17 +156,17 @@ impl Shared {
                 let start = rng.index(self.item_count());
                 let most = (self.item_count() - start).min(500);
                 let bytes = self.piece(rng, self.item_size * most);
-                frame.write_items(start as u64, &bytes).unwrap();
+                frame.write_bytes((start * self.item_size) as u64, &bytes).unwrap();
                 self.overwrite(start, &bytes);
             }
             8 => {
                 let items = rng.index(400);
-                frame.fill(Fill::Zeros, items as u64).unwrap();
+                frame.append_fill(Fill::Zeros, items as u64).unwrap();
                 self.append(&vec![0; items * self.item_size]);
             }
             _ => {
                 let (name, value) = (format!("v{}", rng.below(6)), mixed(300, 1, rng.next_u64()));
-                frame.set_value_bytes(&name, &value).unwrap();
+                frame.set_attribute_bytes(&name, &value).unwrap();
                 self.values.insert(name, value);
             }
         }
@@ -238,7 +238,7 @@ impl Shared {
         let theirs = peer.open(&self.path).unwrap();
         same(&peer.read_chunks(theirs).unwrap(), &self.chunks);
         for (name, value) in &self.values {
-            same(&ours.value_bytes(name).unwrap(), value);
+            same(&ours.attribute_bytes(name).unwrap(), value);
             same(&peer.vlmeta_raw(theirs, name).unwrap(), value);
         }
         let items = self.item_count();
@@ -326,7 +326,7 @@ fn variable_chunks_and_runs_cross_both_ways() {
     let path = scratch.path("variable.b2frame");
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(400);
     let mut frame = SuperChunk::create(&path, &options).unwrap();
-    frame.fill(Fill::Zeros, 200).unwrap();
+    frame.append_fill(Fill::Zeros, 200).unwrap();
     frame.append(&mixed(400, 4, 1)).unwrap();
     let odd = chunk::compress(&mixed(1000, 4, 2), &CompressOptions::new(4)).unwrap();
     frame.insert_chunk(1, &odd).unwrap();
@@ -340,7 +340,7 @@ fn variable_chunks_and_runs_cross_both_ways() {
     let frame = SuperChunk::open(&path).unwrap();
     assert!(frame.has_variable_chunks());
     same(frame.read_chunk(5).unwrap().as_slice(), &[5; 44][..]);
-    assert_eq!(frame.len(), 400 * 3 + 1000 + 80 + 44);
+    assert_eq!(frame.byte_len(), 400 * 3 + 1000 + 80 + 44);
 
     for (special, item) in [
         (Special::Zeros, [0; 8]),
@@ -392,7 +392,7 @@ fn an_older_c_blosc2_reads_our_frames_and_we_read_what_it_makes_of_them() {
         frame.commit().unwrap();
         let more = mixed(4000, 4, 6);
         frame.append(&more).unwrap();
-        frame.set_value("text", &Value::from("words")).unwrap();
+        frame.set_attribute("text", Value::from("words")).unwrap();
         frame.close().unwrap();
         data.extend(more);
         let handle = peer.open(&path).unwrap();
@@ -416,14 +416,14 @@ fn values_mean_the_same_to_python() {
     let value = Value::from_json(r#"{"a": [1, -2, 3.5, null, true], "b": {"c": "text"}}"#);
     let value = value.unwrap();
     let mut frame = SuperChunk::create(&path, &FrameOptions::new(CompressOptions::new(1))).unwrap();
-    frame.set_value("v", &value).unwrap();
+    frame.set_attribute("v", value.clone()).unwrap();
     frame.close().unwrap();
     let mut peer = FramePeer::spawn(PeerKind::Blosc2);
     let handle = peer.open(&path).unwrap();
     assert_eq!(Value::decode(&peer.vlmeta_value(handle, "v").unwrap()).unwrap(), value);
     peer.set_vlmeta_value(handle, "w", &value.encode().unwrap()).unwrap();
     peer.close(handle).unwrap();
-    assert_eq!(SuperChunk::open(&path).unwrap().value("w").unwrap(), value);
+    assert_eq!(SuperChunk::open(&path).unwrap().attribute("w").unwrap(), value);
 }
 
 #[test]

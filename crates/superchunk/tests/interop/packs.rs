@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use superchunk::bloscpack::{
-    Checksum, MetadataOptions, Order, Pack, PackArray, PackOptions, PackStream,
+    Checksum, ItemOrder, MetadataOptions, Pack, PackArray, PackOptions, PackStream,
 };
 use superchunk::{Codec, CompressOptions, DType, Filter, Json, JsonStyle};
 use superchunk_testkit::legacy_peer::{LegacyPeer, PackParams, PackedArray};
@@ -36,7 +36,7 @@ fn append(path: &Path, bytes: &[u8]) {
 }
 
 fn ours(path: &Path) -> Vec<u8> {
-    Pack::open(path).unwrap().data().unwrap().to_vec().unwrap()
+    Pack::open(path).unwrap().superchunk().unwrap().to_vec().unwrap()
 }
 
 /// The two of them append in turns, and both read everything after each.
@@ -171,7 +171,7 @@ fn metadata_is_understood_and_changed_by_both() {
             let pack = Pack::open(&path).unwrap();
             let found = pack.metadata().unwrap().to_text(JsonStyle::Compact);
             assert_eq!(found, r#"{"a":2}"#);
-            assert_eq!(pack.data().unwrap().len(), 10_100);
+            assert_eq!(pack.superchunk().unwrap().byte_len(), 10_100);
         }
     }
 }
@@ -217,7 +217,7 @@ fn arrays_of_every_kind_are_understood_both_ways() {
             let found = Pack::open(&path).unwrap();
             let array = found.array().unwrap().clone();
             assert_eq!((&array.dtype, &array.shape), (&dtype, &shape), "{told}");
-            assert!(found.data().unwrap().to_vec().unwrap() == bytes, "{told}");
+            assert!(found.superchunk().unwrap().to_vec().unwrap() == bytes, "{told}");
             std::fs::remove_file(&path).unwrap();
             create(&path, &PackOptions::new().with_array(&array), &bytes);
             assert_eq!(peer.unpack_array(&path).unwrap(), theirs, "{told}");
@@ -229,7 +229,7 @@ fn arrays_of_every_kind_are_understood_both_ways() {
 fn rows_of_ours_are_an_array_of_theirs() {
     let (mut peer, folder) = (LegacyPeer::spawn(), Scratch::new());
     let path = folder.path("rows.blp");
-    let array = PackArray::new(DType::parse("<f4").unwrap(), [100, 30]).with_order(Order::C);
+    let array = PackArray::new(DType::parse("<f4").unwrap(), [100, 30]).with_order(ItemOrder::C);
     let bytes = mixed(12_000, 4, 7);
     create(&path, &PackOptions::new().with_array(&array).with_chunk_size(4096), &bytes);
     append(&path, &bytes[..6000]);

@@ -227,7 +227,7 @@ fn bounds_are_never_wrong_whatever_bcolz_does_to_the_table() {
     let path = scratch.path("t.bcolz");
     let numbers =
         |range: std::ops::Range<u32>| -> Vec<u8> { range.flat_map(u32::to_le_bytes).collect() };
-    let array = || ArrayOptions::of::<u32>().with_chunk_len(1000);
+    let array = || ArrayOptions::of::<u32>().with_chunk_rows(1000);
     let options = TableOptions::new().with_column("n", array()).with_column("m", array());
     let mut table = Table::create(&path, &options).unwrap();
     table.append(&[("n", &numbers(0..5500)), ("m", &numbers(0..5500))]).unwrap();

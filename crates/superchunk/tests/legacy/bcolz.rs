@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use superchunk::bcolz::{Array, ArrayOptions, Column, Dialect, Table, TableOptions};
+use superchunk::bcolz::{Array, ArrayOptions, Origin, Table, TableColumn, TableOptions};
 use superchunk::frame::Durability;
 use superchunk::store::{Dir, MemoryFolder};
 use superchunk::{CompressOptions, DType, ErrorKind, Json, Limits, OpenOptions, Result, Value};
@@ -22,7 +22,7 @@ fn memory() -> Arc<dyn Dir> {
 }
 
 fn small() -> ArrayOptions {
-    ArrayOptions::of::<i32>().with_chunk_len(10)
+    ArrayOptions::of::<i32>().with_chunk_rows(10)
 }
 
 fn kind<T: std::fmt::Debug>(result: Result<T>) -> ErrorKind {
@@ -37,24 +37,24 @@ fn options() -> OpenOptions {
 fn an_array_is_in_memory_what_it_is_on_disk() {
     let dir = memory();
     let mut array = Array::create_in_dir(dir.clone(), &small()).unwrap();
-    assert!(array.is_empty() && array.attrs().as_object().unwrap().is_empty());
+    assert!(array.is_empty() && array.attributes().as_object().unwrap().is_empty());
     array.append(&numbers(0..25)).unwrap();
     array.append_items(&[25, 26, 27]).unwrap();
     assert_eq!(array.read::<i32>(23..28).unwrap(), [23, 24, 25, 26, 27]);
     array.commit().unwrap();
     array.write_items(8, &[-8, -9, -10]).unwrap();
-    array.trim(5).unwrap();
+    array.truncate(array.row_count() - 5).unwrap();
     array.resize(40).unwrap();
-    array.set_attr("n", 3u64).unwrap();
+    array.set_attribute("n", 3u64).unwrap();
     array.close().unwrap();
     let array = Array::open_in_dir(dir.clone(), &options()).unwrap();
     let mut expected: Vec<i32> = (0..23).collect();
     expected[8..11].copy_from_slice(&[-8, -9, -10]);
     expected.resize(40, 0);
     assert_eq!(array.read::<i32>(0..40).unwrap(), expected);
-    assert_eq!((array.shape(), array.chunk_len()), (vec![40], 10));
-    assert_eq!(array.attrs().get("n").and_then(Json::as_u64), Some(3));
-    assert_eq!(array.dialect(), Dialect::Modern);
+    assert_eq!((array.shape(), array.chunk_rows()), (vec![40], 10));
+    assert_eq!(array.attributes().get("n").and_then(Json::as_u64), Some(3));
+    assert_eq!(array.origin(), Origin::Modern);
     let mut some = [0; 12];
     array.gather(&[39, 9, 9], &mut some).unwrap();
     assert_eq!(some[4..8], (-9i32).to_le_bytes());
@@ -77,12 +77,12 @@ fn callers_are_told_what_they_cannot_do() {
     assert_eq!(kind(array.read::<f32>(0..1)), invalid);
     assert_eq!(kind(array.rows(3..6)), invalid);
     assert_eq!(kind(array.write_rows(4, &numbers(0..2))), invalid);
-    assert_eq!(kind(array.trim(6)), invalid);
+    assert_eq!(kind(array.truncate(array.row_count() + 1)), invalid);
     assert_eq!(kind(array.object_bytes(0)), invalid);
     array.close().unwrap();
     let mut array = Array::open_in_dir(dir, &options()).unwrap();
     assert_eq!(kind(array.append(&numbers(0..1))), invalid);
-    assert_eq!(kind(array.set_attr("x", 1u64)), invalid);
+    assert_eq!(kind(array.set_attribute("x", 1u64)), invalid);
     for (dtype, what) in [
         ("<c16", ErrorKind::Unsupported),
         ("<f16", ErrorKind::Unsupported),
@@ -93,8 +93,8 @@ fn callers_are_told_what_they_cannot_do() {
         assert_eq!(kind(Array::create_in_dir(memory(), &options)), what, "{dtype}");
     }
     let wrong = [
-        small().with_chunk_len(0),
-        small().with_chunk_len(1 << 40),
+        small().with_chunk_rows(0),
+        small().with_chunk_rows(1 << 40),
         small().with_default("text"),
         small().with_row_shape([0]),
         small().with_row_shape([1 << 20, 1 << 20]),
@@ -114,7 +114,7 @@ fn a_second_writer_is_kept_out_and_readers_are_not() {
     array.append(&numbers(12..40)).unwrap();
     assert_eq!(kind(Array::edit(&path)), ErrorKind::Locked);
     let mut reader = Array::open(&path).unwrap();
-    assert_eq!(reader.len(), 12);
+    assert_eq!(reader.row_count(), 12);
     array.commit().unwrap();
     // The reader keeps its rows until it looks again.
     assert_eq!(reader.read::<i32>(0..12).unwrap(), (0..12).collect::<Vec<_>>());
@@ -154,7 +154,7 @@ fn nothing_is_left_of_what_a_killed_writer_did_not_commit() {
 fn table_options() -> TableOptions {
     let inner = TableOptions::new()
         .with_column("x", ArrayOptions::of::<f64>().with_default(1.5))
-        .with_column("y", ArrayOptions::of::<f64>().with_chunk_len(4));
+        .with_column("y", ArrayOptions::of::<f64>().with_chunk_rows(4));
     TableOptions::new().with_column("id", small()).with_nested("position", inner)
 }
 
@@ -166,22 +166,25 @@ fn tables_hold_tables() {
     let rows: [(&str, &[u8]); 3] =
         [("position/y", &halves), ("id", &numbers(0..25)), ("position/x", &halves)];
     table.append(&rows).unwrap();
-    table.set_column_attr("position/x", "unit", "m").unwrap();
+    table.set_column_attribute("position/x", "unit", "m").unwrap();
     table.commit().unwrap();
     table.resize(30).unwrap();
+    table.commit().unwrap();
     table.add_nested("more", &TableOptions::new().with_column("z", small())).unwrap();
     table.close().unwrap();
     let table = Table::open_in_dir(dir, &options()).unwrap();
     assert_eq!(
-        (table.len(), table.names().collect::<Vec<_>>()),
+        (table.row_count(), table.names().collect::<Vec<_>>()),
         (30, vec!["id", "position", "more"])
     );
     let paths: Vec<String> = table.arrays().into_iter().map(|(path, _)| path).collect();
     assert_eq!(paths, ["id", "position/x", "position/y", "more/z"]);
-    assert!(matches!(table.column("position").unwrap(), Column::Table(inner) if inner.len() == 30));
+    assert!(
+        matches!(table.column("position").unwrap(), TableColumn::Table(inner) if inner.row_count() == 30)
+    );
     let x = table.array("position/x").unwrap();
     assert_eq!(x.read::<f64>(23..27).unwrap(), [11.5, 12.0, 1.5, 1.5]);
-    assert_eq!(x.attrs().get("unit").and_then(Json::as_str), Some("m"));
+    assert_eq!(x.attributes().get("unit").and_then(Json::as_str), Some("m"));
     assert_eq!(kind(table.array("position")), ErrorKind::InvalidArgument);
     assert_eq!(kind(table.array("position/z")), ErrorKind::NotFound);
     assert_eq!(kind(table.array("id/x")), ErrorKind::NotFound);
@@ -200,9 +203,10 @@ fn rows_of_a_table_come_with_all_columns() {
     assert_eq!(kind(table.append(&[("a", &ten), ("b", &ten), ("c", &ten)])), ErrorKind::NotFound);
     // The second column does not take these bytes: the first gives them back.
     assert_eq!(kind(table.append(&[("a", &ten[..6]), ("b", &ten[..6])])), invalid);
-    assert_eq!(table.len(), 0);
+    assert_eq!(table.row_count(), 0);
     table.append(&[("a", &ten), ("b", &ten)]).unwrap();
     table.write_items("b", 3, &[77i32]).unwrap();
+    table.commit().unwrap();
     assert_eq!(kind(table.add_column("c", &small(), &nine)), invalid);
     assert_eq!(kind(table.add_column("A", &small(), &ten)), invalid);
     assert_eq!(kind(table.add_column("../c", &small(), &ten)), invalid);
@@ -217,9 +221,9 @@ fn rows_of_a_table_come_with_all_columns() {
     assert_eq!(table.array("b").unwrap().read::<i32>(2..4).unwrap(), [2, 77]);
     assert_eq!(table.array("alpha").unwrap().read::<i32>(9..12).unwrap(), [9, 0, 1]);
     ["first", "alpha", "b"].into_iter().for_each(|name| table.remove_column(name).unwrap());
-    assert_eq!((table.len(), table.names().len()), (0, 0));
+    assert_eq!((table.row_count(), table.names().len()), (0, 0));
     table.add_column("again", &small(), &ten).unwrap();
-    assert_eq!(table.len(), 10);
+    assert_eq!(table.row_count(), 10);
 }
 
 fn options_of_caller() -> OpenOptions {
@@ -230,7 +234,7 @@ fn options_of_caller() -> OpenOptions {
 fn ranges_of_chunks_can_be_worked_on_apart() {
     let options = TableOptions::new()
         .with_column("a", small())
-        .with_column("b", ArrayOptions::of::<i32>().with_chunk_len(4));
+        .with_column("b", ArrayOptions::of::<i32>().with_chunk_rows(4));
     let mut table = Table::create_in_dir(memory(), &options).unwrap();
     table.append(&[("a", &numbers(0..95)), ("b", &numbers(0..95))]).unwrap();
     assert_eq!(table.shards(3), [0..40, 40..80, 80..95]);
@@ -243,7 +247,7 @@ fn several_writers_overwrite_rows_of_their_own() {
     let path = scratch.path("t");
     let columns = TableOptions::new()
         .with_column("a", small())
-        .with_column("b", ArrayOptions::of::<i32>().with_chunk_len(4));
+        .with_column("b", ArrayOptions::of::<i32>().with_chunk_rows(4));
     let mut table = Table::create(&path, &columns).unwrap();
     table.append(&[("a", &numbers(0..95)), ("b", &numbers(0..95))]).unwrap();
     let shards = table.shards(4);
@@ -268,7 +272,7 @@ fn several_writers_overwrite_rows_of_their_own() {
                 assert_eq!(kind(table.write_items("a", shard.start, &[1; 96])), invalid);
                 assert_eq!(kind(table.write_items("a", (shard.end + 5) % 90, &[1])), invalid);
                 assert_eq!(kind(table.resize(3)), invalid);
-                assert_eq!(kind(table.set_attr("x", 1u64)), invalid);
+                assert_eq!(kind(table.set_attribute("x", 1u64)), invalid);
                 table.close().unwrap();
             });
         }
@@ -295,11 +299,11 @@ fn lengths_are_recovered_on_request() {
     array.close().unwrap();
     let sizes = path.join("meta/sizes");
     fs::write(&sizes, "{\"shape\": [0], \"nbytes\": 0, \"cbytes\": 0}\n").unwrap();
-    assert_eq!(Array::open(&path).unwrap().len(), 0);
+    assert_eq!(Array::open(&path).unwrap().row_count(), 0);
     let recovered = Array::recover(&path, &options()).unwrap();
     assert_eq!(recovered.to_vec().unwrap(), numbers(0..25));
     drop(recovered);
-    assert_eq!(Array::open(&path).unwrap().len(), 25);
+    assert_eq!(Array::open(&path).unwrap().row_count(), 25);
 
     let path = scratch.path("t");
     let columns = TableOptions::new().with_column("a", small()).with_column("b", small());
@@ -331,14 +335,14 @@ fn an_intent_is_rolled_forward_unless_somebody_went_on() {
     };
     for (a, b) in [(17, 25), (17, 17), (25, 25), (25, 17)] {
         set(a, b);
-        assert_eq!(Table::open(&path).unwrap().len(), 25, "{a} {b}");
+        assert_eq!(Table::open(&path).unwrap().row_count(), 25, "{a} {b}");
         assert!(path.join(".b2commit").exists());
-        assert_eq!(Table::edit(&path).unwrap().len(), 25, "{a} {b}");
+        assert_eq!(Table::edit(&path).unwrap().row_count(), 25, "{a} {b}");
         assert!(!path.join(".b2commit").exists());
-        assert_eq!(Table::open(&path).unwrap().array("b").unwrap().len(), 25);
+        assert_eq!(Table::open(&path).unwrap().array("b").unwrap().row_count(), 25);
     }
     set(12, 12);
-    assert_eq!(Table::open(&path).unwrap().len(), 12);
+    assert_eq!(Table::open(&path).unwrap().row_count(), 12);
     set(12, 17);
     assert_eq!(kind(Table::open(&path)), ErrorKind::Corrupt);
     let most = u64::MAX;
@@ -359,7 +363,7 @@ fn names_and_texts_that_are_traps_are_refused() {
     let mut table = Table::create(&path, &columns).unwrap();
     table.append(&[("meta", &numbers(0..3)), ("data", &numbers(0..3))]).unwrap();
     table.close().unwrap();
-    assert_eq!(Table::open(&path).unwrap().len(), 3);
+    assert_eq!(Table::open(&path).unwrap().row_count(), 3);
     assert_eq!(
         superchunk::detect::path(&path).unwrap().format,
         superchunk::detect::Format::BcolzTable
@@ -440,7 +444,7 @@ fn victim() -> (Arc<dyn Dir>, Vec<(&'static str, &'static str)>) {
     let columns = TableOptions::new().with_column("a", small());
     let mut table = Table::create_in_dir(dir.clone(), &columns).unwrap();
     table.append(&[("a", &numbers(0..25))]).unwrap();
-    table.set_attr("x", 1.5).unwrap();
+    table.set_attribute("x", 1.5).unwrap();
     table.close().unwrap();
     let files = [
         ("", "__rootdirs__"),
@@ -459,7 +463,7 @@ fn use_all(dir: &Arc<dyn Dir>) -> Result<Vec<Vec<u8>>> {
     let options = OpenOptions::new().with_limits(limits);
     let table = Table::open_in_dir(dir.clone(), &options)?;
     let arrays = table.arrays();
-    arrays.iter().map(|(_, array)| array.rows(0..array.len().min(1000))).collect()
+    arrays.iter().map(|(_, array)| array.rows(0..array.row_count().min(1000))).collect()
 }
 
 #[test]

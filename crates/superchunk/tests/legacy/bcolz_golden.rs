@@ -9,7 +9,7 @@
 )]
 
 use serde_json::Value;
-use superchunk::bcolz::{Array, Dialect, Table};
+use superchunk::bcolz::{Array, Origin, Table};
 use superchunk::{Error, ErrorKind, Json, JsonStyle};
 use superchunk_testkit::vectors::{Vector, family, sha256_hex};
 
@@ -42,11 +42,11 @@ fn check_attrs(found: &Json, fields: &Value, name: &str) {
 
 fn check_array(array: &Array, fields: &Value, name: &str) {
     assert_eq!(array.shape(), shape(fields), "{name}");
-    assert_eq!(Some(array.chunk_len()), fields["chunklen"].as_u64(), "{name}");
+    assert_eq!(Some(array.chunk_rows()), fields["chunklen"].as_u64(), "{name}");
     // Of structures the index tells the fields apart.
     let stated = fields["dtype_descr"].as_str().or(fields["dtype_str"].as_str()).unwrap();
     assert_eq!(array.dtype(), &superchunk::DType::parse(stated).unwrap(), "{name}");
-    check_attrs(array.attrs(), fields, name);
+    check_attrs(array.attributes(), fields, name);
     let bytes = array.to_vec().unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(Some(bytes.len() as u64), fields["raw_nbytes"].as_u64(), "{name}");
     assert_eq!(Some(&*sha256_hex(&bytes)), fields["raw_sha256"].as_str(), "{name}");
@@ -56,7 +56,7 @@ fn check_array(array: &Array, fields: &Value, name: &str) {
 
 /// Ranges and single rows are those of the whole.
 fn check_parts(array: &Array, bytes: &[u8], name: &str) {
-    let (len, size) = (array.len(), array.row_size());
+    let (len, size) = (array.row_count(), array.row_size());
     let place = |row: u64| usize::try_from(row).unwrap() * size;
     for (start, end) in [(0, len.min(1)), (len / 3, len - len / 4), (len.saturating_sub(2), len)] {
         let found = array.rows(start..end).unwrap();
@@ -82,8 +82,8 @@ fn every_carray_holds_what_its_program_says() {
         }
         check_array(&array, &fields, name);
         let early = name.starts_with("carray") || name.starts_with("bcolz-0.7");
-        let dialect = if early { Dialect::Early } else { Dialect::Modern };
-        assert_eq!(array.dialect(), dialect, "{name}");
+        let dialect = if early { Origin::Early } else { Origin::Modern };
+        assert_eq!(array.origin(), dialect, "{name}");
     }
 }
 
@@ -91,13 +91,13 @@ fn check_objects(array: &Array, fields: &Value) {
     assert!(array.is_object());
     assert_eq!(array.rows(0..1).unwrap_err().kind(), ErrorKind::Unsupported);
     let rows = fields["object_rows"].as_array().unwrap();
-    assert_eq!(array.len(), rows.len() as u64);
+    assert_eq!(array.row_count(), rows.len() as u64);
     for (row, stated) in (0..).zip(rows) {
         let pickle = array.object_bytes(row).unwrap();
         assert_eq!(Some(&*sha256_hex(&pickle)), stated["sha256"].as_str());
         array.object(row).unwrap_or_else(|error| panic!("{error}"));
     }
-    assert!(array.object_bytes(array.len()).is_err());
+    assert!(array.object_bytes(array.row_count()).is_err());
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn every_ctable_holds_what_its_program_says() {
         let fields = Value::Object(vector.fields.clone());
         let names = fields["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
         assert!(table.names().eq(names), "{name}");
-        assert_eq!(Some(table.len()), fields["len"].as_u64(), "{name}");
-        check_attrs(table.attrs(), &fields, name);
+        assert_eq!(Some(table.row_count()), fields["len"].as_u64(), "{name}");
+        check_attrs(table.attributes(), &fields, name);
         for (column, fields) in fields["columns"].as_object().unwrap() {
             check_array(table.array(column).unwrap(), fields, &format!("{name}/{column}"));
         }
@@ -161,10 +161,11 @@ fn further_hostile_folders_are_refused() {
 fn attributes_that_are_no_strict_json_are_kept() {
     let vector = all().into_iter().find(|v| v.name().ends_with("bc_attrs_nan")).unwrap();
     let array = Array::open(&vector.path).unwrap();
-    let numbers = array.attrs().as_object().unwrap().iter().filter_map(|(_, value)| match value {
-        Json::Number(text) => Some(text.as_str()),
-        _ => None,
-    });
+    let numbers =
+        array.attributes().as_object().unwrap().iter().filter_map(|(_, value)| match value {
+            Json::Number(text) => Some(text.as_str()),
+            _ => None,
+        });
     let numbers: Vec<&str> = numbers.collect();
     assert!(numbers.contains(&"NaN"), "{numbers:?}");
     assert!(numbers.iter().any(|number| number.len() > 20), "{numbers:?}");
@@ -177,10 +178,11 @@ fn the_zipline_bundle_of_2016_shows_its_prices() {
         return;
     };
     let table = Table::open(&vector.path).unwrap();
-    assert_eq!(table.len(), 24_646);
-    assert_eq!(table.array("close").unwrap().dialect(), Dialect::Early);
-    let first = table.attrs().get("first_row").and_then(|rows| rows.get("3")?.as_u64()).unwrap();
-    let last = table.attrs().get("last_row").and_then(|rows| rows.get("3")?.as_u64()).unwrap();
+    assert_eq!(table.row_count(), 24_646);
+    assert_eq!(table.array("close").unwrap().origin(), Origin::Early);
+    let first =
+        table.attributes().get("first_row").and_then(|rows| rows.get("3")?.as_u64()).unwrap();
+    let last = table.attributes().get("last_row").and_then(|rows| rows.get("3")?.as_u64()).unwrap();
     let ids: Vec<u32> = table.array("id").unwrap().read(first..last + 1).unwrap();
     assert!(ids.iter().all(|id| *id == 3));
     let days: Vec<u32> = table.array("day").unwrap().read(first..last + 1).unwrap();

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use superchunk::blsk::{Array, Attribute, Options, Order, Reserve, Table};
+use superchunk::blsk::{
+    Array, ArrayOptions, Attribute, ItemOrder, Reserve, Table, TableOptions, TreeOptions,
+};
 use superchunk::frame::Durability;
 use superchunk::store::{Dir, MemoryFolder};
 use superchunk::{Codec, CompressOptions, DType, ErrorKind, Executor, Filter, Limits, OpenOptions};
@@ -35,7 +37,7 @@ struct Model {
 
 impl Model {
     fn check(&self, table: &Table, rng: &mut Rng, step: &str) {
-        assert_eq!(table.len(), self.rows as u64, "{step}");
+        assert_eq!(table.row_count(), self.rows as u64, "{step}");
         for (column, (bytes, len)) in self.names.iter().zip(self.columns.iter().zip(&self.row_lens))
         {
             let mut found = vec![0; bytes.len()];
@@ -63,11 +65,18 @@ impl Model {
 }
 
 /// Random changes of a table, compared with plain vectors after every step.
-fn random_changes(columns: &[(&str, &str)], row_shape: &[u64], options: &Options, seed: u64) {
+fn random_changes(columns: &[(&str, &str)], row_shape: &[u64], options: &TreeOptions, seed: u64) {
     let folder = MemoryFolder::new();
     let typed: Vec<(&str, DType)> =
         columns.iter().map(|(name, text)| (*name, dtype(text))).collect();
-    let mut table = Table::create_in_dir(handle(&folder), &typed, row_shape, options).unwrap();
+    let mut table = Table::create_in_dir(
+        handle(&folder),
+        &TableOptions::new()
+            .with_columns(typed.clone())
+            .with_row_shape(row_shape)
+            .with_tree(options.clone()),
+    )
+    .unwrap();
     let count = typed.len();
     let names: Vec<String> = table.names().map(str::to_owned).collect();
     let row_lens: Vec<usize> = names.iter().map(|name| table.row_size(name).unwrap()).collect();
@@ -126,7 +135,7 @@ fn tables_are_what_plain_vectors_are_after_any_changes() {
     let columns = [("a", "<i4"), ("b/x", ">f8"), ("b/y/z", "S5"), ("c", "bool")];
     for (seed, reserve) in (0..).zip([Reserve::None, Reserve::Part(8), Reserve::Full]) {
         for per_file in [1, 3, 1000] {
-            let options = Options::default()
+            let options = TreeOptions::default()
                 .with_chunk_rows(16)
                 .with_superchunk_size(per_file)
                 .with_reserve(reserve);
@@ -137,8 +146,8 @@ fn tables_are_what_plain_vectors_are_after_any_changes() {
 
 #[test]
 fn arrays_of_rows_are_what_plain_vectors_are_after_any_changes() {
-    let options = Options::default().with_chunk_rows(7).with_superchunk_size(4);
-    for (seed, order) in (10..).zip([Order::C, Order::Fortran]) {
+    let options = TreeOptions::default().with_chunk_rows(7).with_superchunk_size(4);
+    for (seed, order) in (10..).zip([ItemOrder::C, ItemOrder::Fortran]) {
         let options = options.clone().with_order(order);
         random_changes(&[("a", "<i2"), ("b", "<u8")], &[3, 5], &options, seed);
         random_changes(&[("a", ">u4")], &[], &options, seed);
@@ -154,11 +163,14 @@ fn every_codec_and_filter_of_blosc1_writes_columns() {
     for codec in [Codec::BloscLz, Codec::Lz4, Codec::Lz4Hc, Codec::Zlib, Codec::Zstd] {
         for filters in [vec![], vec![Filter::Shuffle], vec![Filter::BitShuffle]] {
             let compress = CompressOptions::new(1).with_codec(codec).with_filters(filters);
-            let options = Options::default().with_compress(compress).with_chunk_rows(1000);
+            let options = TreeOptions::default().with_compress(compress).with_chunk_rows(1000);
             let folder = MemoryFolder::new();
             let bytes = mixed(4 * 5555, 4, 1);
-            let mut array =
-                Array::create_in_dir(handle(&folder), &dtype("<u4"), &[], &options).unwrap();
+            let mut array = Array::create_in_dir(
+                handle(&folder),
+                &ArrayOptions::new(dtype("<u4")).with_tree(options.clone()),
+            )
+            .unwrap();
             array.append(&bytes).unwrap();
             array.close().unwrap();
             let array = Array::open_in_dir(
@@ -172,8 +184,11 @@ fn every_codec_and_filter_of_blosc1_writes_columns() {
         }
     }
     let other = CompressOptions::new(4).with_filters([Filter::Delta]);
-    let options = Options::default().with_compress(other);
-    let made = Array::create_in_dir(handle(&MemoryFolder::new()), &dtype("<f4"), &[], &options);
+    let options = TreeOptions::default().with_compress(other);
+    let made = Array::create_in_dir(
+        handle(&MemoryFolder::new()),
+        &ArrayOptions::new(dtype("<f4")).with_tree(options.clone()),
+    );
     assert_eq!(made.unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
 
@@ -181,10 +196,15 @@ fn every_codec_and_filter_of_blosc1_writes_columns() {
 fn an_edit_that_fits_stays_in_place_and_another_rewrites_one_file() {
     let cost = |reserve: Reserve, seed: u64| {
         let folder = MemoryFolder::new();
-        let options =
-            Options::default().with_chunk_rows(1000).with_superchunk_size(4).with_reserve(reserve);
-        let mut array =
-            Array::create_in_dir(handle(&folder), &dtype("<u8"), &[], &options).unwrap();
+        let options = TreeOptions::default()
+            .with_chunk_rows(1000)
+            .with_superchunk_size(4)
+            .with_reserve(reserve);
+        let mut array = Array::create_in_dir(
+            handle(&folder),
+            &ArrayOptions::new(dtype("<u8")).with_tree(options.clone()),
+        )
+        .unwrap();
         let numbers: Vec<u64> = (0..8000).collect();
         array.append(bytemuck::cast_slice(&numbers)).unwrap();
         array.commit().unwrap();
@@ -205,8 +225,12 @@ fn an_edit_that_fits_stays_in_place_and_another_rewrites_one_file() {
 #[test]
 fn the_last_chunk_grows_and_more_follow_without_a_rewrite() {
     let folder = MemoryFolder::new();
-    let options = Options::default().with_chunk_rows(100).with_superchunk_size(64);
-    let mut array = Array::create_in_dir(handle(&folder), &dtype("<u4"), &[], &options).unwrap();
+    let options = TreeOptions::default().with_chunk_rows(100).with_superchunk_size(64);
+    let mut array = Array::create_in_dir(
+        handle(&folder),
+        &ArrayOptions::new(dtype("<u4")).with_tree(options.clone()),
+    )
+    .unwrap();
     let mut all = Vec::new();
     for step in 0..100u64 {
         let part = mixed(4 * 37, 4, step);
@@ -216,7 +240,7 @@ fn the_last_chunk_grows_and_more_follow_without_a_rewrite() {
     }
     assert_eq!(array.updates().files_rewritten, 0);
     let mut found = vec![0; all.len()];
-    array.read_rows(0..array.len(), &mut found).unwrap();
+    array.read_rows(0..array.row_count(), &mut found).unwrap();
     assert!(found == all);
 }
 
@@ -225,18 +249,21 @@ fn one_writer_keeps_the_other_out_and_readers_cannot_write() {
     let scratch = Scratch::new();
     let path = scratch.path("tree");
     let columns = [("a", dtype("<i4"))];
-    let mut table = Table::create(&path, &columns, &[], &Options::default()).unwrap();
+    let mut table =
+        Table::create(&path, &TableOptions::new().with_columns(columns.clone())).unwrap();
     assert_eq!(Table::edit(&path).unwrap_err().kind(), ErrorKind::Locked);
     table.append(&[("a", &[0; 40])]).unwrap();
     table.close().unwrap();
     let mut reader = Table::open(&path).unwrap();
     assert_eq!(reader.append(&[("a", &[0; 4])]).unwrap_err().kind(), ErrorKind::InvalidArgument);
-    let refused = reader.set_attr("x", 1i64);
+    let refused = reader.set_attribute("x", 1i64);
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgument);
     assert_eq!(Array::open(&path).unwrap_err().kind(), ErrorKind::InvalidArgument);
     Table::edit(&path).unwrap();
     assert_eq!(
-        Table::create(&path, &columns, &[], &Options::default()).unwrap_err().kind(),
+        Table::create(&path, &TableOptions::new().with_columns(columns.clone()))
+            .unwrap_err()
+            .kind(),
         ErrorKind::Io
     );
 }
@@ -245,8 +272,12 @@ fn one_writer_keeps_the_other_out_and_readers_cannot_write() {
 fn wrong_arguments_are_refused_and_change_nothing() {
     let folder = MemoryFolder::new();
     let columns = [("a", dtype("<i4")), ("b", dtype("<i2"))];
-    let options = Options::default().with_durability(Durability::Process);
-    let mut table = Table::create_in_dir(handle(&folder), &columns, &[], &options).unwrap();
+    let options = TreeOptions::default().with_durability(Durability::Process);
+    let mut table = Table::create_in_dir(
+        handle(&folder),
+        &TableOptions::new().with_columns(columns.clone()).with_tree(options.clone()),
+    )
+    .unwrap();
     table.append(&[("b", &[2; 20]), ("a", &[1; 40])]).unwrap();
     let kind = |result: superchunk::Result<()>| result.unwrap_err().kind();
     let invalid = ErrorKind::InvalidArgument;
@@ -259,15 +290,18 @@ fn wrong_arguments_are_refused_and_change_nothing() {
     assert_eq!(kind(table.read_rows("a", 0..11, &mut [0; 44])), invalid);
     assert_eq!(kind(table.read_rows("a", 0..10, &mut [0; 44])), invalid);
     assert_eq!(kind(table.write_items("a", 0, &[1i64])), invalid);
-    assert_eq!(kind(table.trim(11)), invalid);
+    assert_eq!(kind(table.truncate(table.row_count() + 1)), invalid);
     assert!(table.read::<i64>("a", 0..10).is_err());
     assert_eq!(table.read::<i16>("b", 8..10).unwrap(), [0x202; 2]);
-    assert_eq!(table.len(), 10);
+    assert_eq!(table.row_count(), 10);
     for columns in
         [["a", "a"], ["a", "A"], ["a", "a/b"], ["a", "../b"], ["a", "__1__.bin"], ["a", ""]]
     {
         let columns = columns.map(|name| (name, dtype("<i4")));
-        let made = Table::create_in_dir(handle(&MemoryFolder::new()), &columns, &[], &options);
+        let made = Table::create_in_dir(
+            handle(&MemoryFolder::new()),
+            &TableOptions::new().with_columns(columns.clone()).with_tree(options.clone()),
+        );
         assert_eq!(made.unwrap_err().kind(), invalid);
     }
 }
@@ -276,7 +310,7 @@ fn wrong_arguments_are_refused_and_change_nothing() {
 fn attributes_of_every_type_are_kept() {
     let folder = MemoryFolder::new();
     let mut array =
-        Array::create_in_dir(handle(&folder), &dtype("<i4"), &[], &Options::default()).unwrap();
+        Array::create_in_dir(handle(&folder), &ArrayOptions::new(dtype("<i4"))).unwrap();
     let big = Attribute::Items {
         dtype: dtype(">i2"),
         shape: vec![2, 2],
@@ -294,18 +328,22 @@ fn attributes_of_every_type_are_kept() {
         ("empty", Attribute::array::<u8>(&[])),
     ];
     for (name, value) in &kept {
-        array.set_attr(name, value.clone()).unwrap();
+        array.set_attribute(name, value.clone()).unwrap();
     }
-    array.set_attr("gone", 1i64).unwrap();
-    assert!(array.remove_attr("gone").unwrap());
-    assert!(!array.remove_attr("gone").unwrap());
+    array.set_attribute("gone", 1i64).unwrap();
+    assert!(array.remove_attribute("gone").unwrap());
+    assert!(!array.remove_attribute("gone").unwrap());
+    array.close().unwrap();
+    let mut array = Array::edit_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
+    array.set_attribute("unit", "not committed").unwrap();
+    assert!(array.remove_attribute("ids").unwrap());
     drop(array);
     let array = Array::open_in_dir(handle(&folder), &OpenOptions::new()).unwrap();
-    let found: Vec<(&str, Attribute)> = array.attrs().collect();
+    let found: Vec<(&str, Attribute)> = array.attributes().collect();
     assert_eq!(found, kept);
-    assert_eq!(array.attr("grid").unwrap().to_string(), "[[1, 2], [-1, 256]]");
-    assert_eq!(array.attr("ids").unwrap().as_f64(), None);
-    assert_eq!(array.attr("temperature").unwrap().as_f64(), Some(23.5));
+    assert_eq!(array.attribute("grid").unwrap().to_string(), "[[1, 2], [-1, 256]]");
+    assert_eq!(array.attribute("ids").unwrap().as_f64(), None);
+    assert_eq!(array.attribute("temperature").unwrap().as_f64(), Some(23.5));
 }
 
 /// Replaces a file of a tree.
@@ -318,8 +356,12 @@ fn put(folder: &MemoryFolder, part: &str, name: &str, text: &str) {
 #[test]
 fn rows_that_differ_are_refused_unless_recovery_is_asked_for() {
     let folder = MemoryFolder::new();
-    let options = Options::default().with_chunk_rows(10);
-    let mut array = Array::create_in_dir(handle(&folder), &dtype("<i4"), &[], &options).unwrap();
+    let options = TreeOptions::default().with_chunk_rows(10);
+    let mut array = Array::create_in_dir(
+        handle(&folder),
+        &ArrayOptions::new(dtype("<i4")).with_tree(options.clone()),
+    )
+    .unwrap();
     array.append(&[7; 400]).unwrap();
     array.close().unwrap();
     put(&folder, "meta", "nrows", "55\n");
@@ -337,7 +379,7 @@ fn rows_that_differ_are_refused_unless_recovery_is_asked_for() {
 fn a_tree_that_claims_much_takes_little_memory() {
     let folder = MemoryFolder::new();
     let mut array =
-        Array::create_in_dir(handle(&folder), &dtype("<i4"), &[], &Options::default()).unwrap();
+        Array::create_in_dir(handle(&folder), &ArrayOptions::new(dtype("<i4"))).unwrap();
     array.append(&[7; 400]).unwrap();
     array.close().unwrap();
     let meta = folder.open_folder("meta").unwrap();
@@ -369,26 +411,56 @@ fn the_options_of_a_tree_make_another_like_it() {
     let filters = [Filter::BitShuffle, Filter::TruncPrec(12)];
     let compress =
         CompressOptions::new(1).with_codec(Codec::Zlib).with_level(3).with_filters(filters);
-    let all = Options::default()
+    let all = TreeOptions::default()
         .with_compress(compress)
         .with_chunk_rows(7)
         .with_chunk_row_shape([2])
         .with_superchunk_size(3)
         .with_reserve(Reserve::Full)
-        .with_order(Order::Fortran);
+        .with_order(ItemOrder::Fortran);
     let storage = |name: &str| std::fs::read(scratch.path(name).join("meta/storage")).unwrap();
-    for (number, options) in [all, Options::default()].into_iter().enumerate() {
+    for (number, options) in [all, TreeOptions::default()].into_iter().enumerate() {
         let [one, other] = ["one", "other"].map(|name| format!("{name}{number}"));
         let columns = [("a", dtype("<f8")), ("b/c", dtype("|S3"))];
-        Table::create(scratch.path(&one), &columns, &[5], &options).unwrap().close().unwrap();
+        Table::create(
+            scratch.path(&one),
+            &TableOptions::new()
+                .with_columns(columns.clone())
+                .with_row_shape([5])
+                .with_tree(options.clone()),
+        )
+        .unwrap()
+        .close()
+        .unwrap();
         let found = Table::open(scratch.path(&one)).unwrap().options().unwrap();
-        Table::create(scratch.path(&other), &columns, &[5], &found).unwrap().close().unwrap();
+        Table::create(
+            scratch.path(&other),
+            &TableOptions::new()
+                .with_columns(columns.clone())
+                .with_row_shape([5])
+                .with_tree(found.clone()),
+        )
+        .unwrap()
+        .close()
+        .unwrap();
         assert_eq!(storage(&one), storage(&other), "table {number}");
 
         let [one, other] = [one, other].map(|name| name + "-array");
-        Array::create(scratch.path(&one), &dtype("<f8"), &[5], &options).unwrap().close().unwrap();
+        Array::create(
+            scratch.path(&one),
+            &ArrayOptions::new(dtype("<f8")).with_row_shape([5]).with_tree(options.clone()),
+        )
+        .unwrap()
+        .close()
+        .unwrap();
         let found = Array::open(scratch.path(&one)).unwrap().options().unwrap();
-        Array::create(scratch.path(&other), &dtype("<f8"), &[5], &found).unwrap().close().unwrap();
+        Array::create(
+            scratch.path(&other),
+            &ArrayOptions::new(dtype("<f8")).with_row_shape([5]).with_tree(found.clone()),
+        )
+        .unwrap()
+        .close()
+        .unwrap();
         assert_eq!(storage(&one), storage(&other), "array {number}");
     }
 }

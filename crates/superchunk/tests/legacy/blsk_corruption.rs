@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use superchunk::blsk::{Array, Options, Reserve, Table};
+use superchunk::blsk::{Array, Reserve, Table, TableOptions, TreeOptions};
 use superchunk::store::{Dir, MemoryFolder};
 use superchunk::{DType, ErrorKind, Limits, OpenOptions, Result};
 use superchunk_testkit::corrupt::{for_each_mutation, truncations};
@@ -48,9 +48,9 @@ fn read_all(root: &MemoryFolder) -> Result<Vec<Vec<u8>>> {
     let options = OpenOptions::new().with_limits(limits);
     let array = Array::open_in_dir(Arc::new(root.clone()), &options);
     if let Ok(array) = &array {
-        array.attrs().for_each(drop);
-        let mut bytes = vec![0; buffer(array.len(), array.row_size())];
-        array.read_rows(0..array.len(), &mut bytes)?;
+        array.attributes().for_each(drop);
+        let mut bytes = vec![0; buffer(array.row_count(), array.row_size())];
+        array.read_rows(0..array.row_count(), &mut bytes)?;
         return Ok(vec![bytes]);
     }
     let table = match Table::open_in_dir(Arc::new(root.clone()), &options) {
@@ -60,8 +60,8 @@ fn read_all(root: &MemoryFolder) -> Result<Vec<Vec<u8>>> {
         table => table?,
     };
     let read = |name: &str| {
-        let mut bytes = vec![0; buffer(table.len(), table.row_size(name)?)];
-        table.read_rows(name, 0..table.len(), &mut bytes).map(|()| bytes)
+        let mut bytes = vec![0; buffer(table.row_count(), table.row_size(name)?)];
+        table.read_rows(name, 0..table.row_count(), &mut bytes).map(|()| bytes)
     };
     table.names().map(read).collect()
 }
@@ -119,9 +119,13 @@ fn no_damage_of_a_journal_panics_or_is_believed() {
 #[test]
 fn missing_files_and_folders_are_named() {
     let columns = [("g/a", DType::parse("<i4").unwrap())];
-    let options = Options::default().with_chunk_rows(10).with_reserve(Reserve::None);
+    let options = TreeOptions::default().with_chunk_rows(10).with_reserve(Reserve::None);
     let root = MemoryFolder::new();
-    let mut table = Table::create_in_dir(Arc::new(root.clone()), &columns, &[], &options).unwrap();
+    let mut table = Table::create_in_dir(
+        Arc::new(root.clone()),
+        &TableOptions::new().with_columns(columns.clone()).with_tree(options.clone()),
+    )
+    .unwrap();
     table.append(&[("g/a", &[7; 4 * 200])]).unwrap();
     table.close().unwrap();
     let folder = root.open_folder("data").unwrap().open_folder("g").unwrap();

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use superchunk::blsk::{Array, Options, Table};
+use superchunk::blsk::{Array, ArrayOptions, Table, TableOptions, TreeOptions};
 use superchunk::chunk::Header;
 use superchunk::{CompressOptions, DType, ErrorKind, Filter};
 use superchunk_testkit::scratch::Scratch;
@@ -32,7 +32,7 @@ fn kept(number: f64, kept: u32) -> f64 {
 }
 
 fn new_array(path: &Path) {
-    Array::create(path, &dtype("<f8"), &[], &Options::default()).unwrap().close().unwrap();
+    Array::create(path, &ArrayOptions::new(dtype("<f8"))).unwrap().close().unwrap();
 }
 
 #[test]
@@ -89,8 +89,13 @@ fn truncate_is_for_floats_of_any_size_and_byte_order() {
     let path = scratch.path("tree");
     let compress = CompressOptions::new(1).with_filters([Filter::TruncPrec(11), Filter::Shuffle]);
     let columns = types.map(|(name, text)| (name, dtype(text)));
-    let mut table =
-        Table::create(&path, &columns, &[], &Options::default().with_compress(compress)).unwrap();
+    let mut table = Table::create(
+        &path,
+        &TableOptions::new()
+            .with_columns(columns.clone())
+            .with_tree(TreeOptions::default().with_compress(compress)),
+    )
+    .unwrap();
     let third = 1.0f32 / 3.0;
     let infinite_or_not = f32::from_bits(0x7f80_0001);
     let big = [third.to_be_bytes(), infinite_or_not.to_be_bytes()].concat();
@@ -137,7 +142,7 @@ fn what_cannot_be_applied_is_refused_by_name_and_can_be_read() {
         let scratch = Scratch::new();
         let path = scratch.path("tree");
         let items = vec![7; 10 * dtype(text).item_size()];
-        let mut array = Array::create(&path, &dtype(text), &[], &Options::default()).unwrap();
+        let mut array = Array::create(&path, &ArrayOptions::new(dtype(text))).unwrap();
         array.append(&items).unwrap();
         array.close().unwrap();
         ask_for(&path, filters);
@@ -162,8 +167,11 @@ fn bits_outside_of_every_mantissa_are_damage() {
     let cases = [vec![Filter::TruncPrec(-3)], vec![Filter::Shuffle, Filter::BitShuffle]];
     for (number, filters) in cases.into_iter().enumerate() {
         let compress = CompressOptions::new(1).with_filters(filters);
-        let options = Options::default().with_compress(compress);
-        let made = Array::create(scratch.path(&format!("{number}")), &dtype("<f8"), &[], &options);
+        let options = TreeOptions::default().with_compress(compress);
+        let made = Array::create(
+            scratch.path(&format!("{number}")),
+            &ArrayOptions::new(dtype("<f8")).with_tree(options.clone()),
+        );
         assert_eq!(made.unwrap_err().kind(), ErrorKind::InvalidArgument);
     }
 }

@@ -19,15 +19,15 @@ fn columns(vector: &Vector) -> Vec<(String, String, Vec<u8>)> {
     let columns = vector.fields["columns"].as_object().unwrap();
     if columns.contains_key(".") {
         let array = Array::open(&vector.path).unwrap();
-        let mut bytes = vec![0; usize::try_from(array.len()).unwrap() * array.row_size()];
-        array.read_rows(0..array.len(), &mut bytes).unwrap();
+        let mut bytes = vec![0; usize::try_from(array.row_count()).unwrap() * array.row_size()];
+        array.read_rows(0..array.row_count(), &mut bytes).unwrap();
         return vec![(".".to_owned(), array.dtype().to_string(), bytes)];
     }
     let table = Table::open(&vector.path).unwrap();
     let read = |name: &str| {
-        let len = usize::try_from(table.len()).unwrap() * table.row_size(name).unwrap();
+        let len = usize::try_from(table.row_count()).unwrap() * table.row_size(name).unwrap();
         let mut bytes = vec![0; len];
-        table.read_rows(name, 0..table.len(), &mut bytes).unwrap();
+        table.read_rows(name, 0..table.row_count(), &mut bytes).unwrap();
         (name.to_owned(), table.dtype(name).unwrap().to_string(), bytes)
     };
     table.names().map(read).collect()
@@ -63,12 +63,12 @@ fn the_attributes_of_the_proposal_have_their_types() {
     let vectors = trees();
     let vector = vectors.iter().find(|vector| vector.name().ends_with("blsk_i4_1d")).unwrap();
     let array = Array::open(&vector.path).unwrap();
-    let names: Vec<&str> = array.attrs().map(|(name, _)| name).collect();
+    let names: Vec<&str> = array.attributes().map(|(name, _)| name).collect();
     assert_eq!(names, ["temperature", "pressure", "ids"]);
-    assert_eq!(array.attr("temperature"), Some(Attribute::from(23.5f32)));
-    assert_eq!(array.attr("pressure").unwrap().as_f64(), Some(225.5));
-    assert_eq!(array.attr("ids"), Some(Attribute::array(&[1i32, 3, 6, 10])));
-    assert_eq!(array.attr("humidity"), None);
+    assert_eq!(array.attribute("temperature"), Some(Attribute::from(23.5f32)));
+    assert_eq!(array.attribute("pressure").unwrap().as_f64(), Some(225.5));
+    assert_eq!(array.attribute("ids"), Some(Attribute::array(&[1i32, 3, 6, 10])));
+    assert_eq!(array.attribute("humidity"), None);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn any_rows_of_a_grid_are_the_rows_of_the_whole() {
     for vector in trees() {
         let Ok(array) = Array::open(&vector.path) else { continue };
         let len = array.row_size();
-        let rows = array.len();
+        let rows = array.row_count();
         let mut all = vec![0; usize::try_from(rows).unwrap() * len];
         array.read_rows(0..rows, &mut all).unwrap();
         for start in (0..=rows).step_by(usize::try_from(rows / 20 + 1).unwrap()) {

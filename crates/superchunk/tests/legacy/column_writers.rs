@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
-use superchunk::columns::ColumnFolder;
+use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::store::Replacement;
-use superchunk::{DType, ErrorKind, Limits, NdArray, NdOptions, OpenOptions, Result, SuperChunk};
+use superchunk::{ErrorKind, NdArray, NdOptions, OpenOptions, Result, SuperChunk};
 use superchunk_testkit::scratch::Scratch;
 
 use std::time::Duration;
@@ -50,19 +50,20 @@ fn a_column_of_bcolz_has_no_writer_beside_that_of_its_table() {
 fn a_column_in_a_folder_has_no_writer_beside_that_of_the_folder() {
     let scratch = Scratch::new();
     let path = scratch.path("quotes");
-    let folder = ColumnFolder::create(&path, ["day", "eu/close"]).unwrap();
+    let options = ColumnFolderOptions::new().with_columns(["day", "eu/close"]);
+    let mut folder = ColumnFolder::create(&path, &options).unwrap();
     for name in folder.names() {
-        let (dtype, options) = (DType::of::<u32>(), NdOptions::default());
-        NdArray::create(folder.place(name), &[3], &dtype, &options).unwrap().close().unwrap();
+        let options = NdOptions::of::<u32>(&[3]);
+        NdArray::create(folder.place(name), &options).unwrap().close().unwrap();
     }
     folder.commit().unwrap();
     drop(folder);
-    let edit = || ColumnFolder::edit(&path, &Limits::default(), Duration::ZERO);
+    let edit = || ColumnFolder::edit(&path);
     for column in ["day.b2nd", "eu/close.b2nd"].map(|name| path.join(name)) {
         let mut folder = edit().unwrap();
         assert_locked(SuperChunk::edit(&column));
         assert_locked(Replacement::begin(&column, Duration::ZERO));
-        folder.set_attr("unit", "USD").unwrap();
+        folder.set_attribute("unit", "USD").unwrap();
         folder.close().unwrap();
         let replacement = Replacement::begin(&path, Duration::ZERO).unwrap();
         assert_locked(SuperChunk::edit(&column));

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use superchunk::detect;
 use superchunk::store::{Dir, Folder};
 use superchunk::{
-    CompressOptions, DType, ErrorKind, FrameOptions, NdArray, NdOptions, OpenOptions, Opened,
-    Result, SuperChunk,
+    CompressOptions, ErrorKind, FrameOptions, NdArray, NdOptions, OpenOptions, Opened, Result,
+    SuperChunk,
 };
 use superchunk_testkit::vectors::{Vector, family};
 
@@ -164,7 +164,7 @@ fn stores_of_python_blosc2_are_refused_by_their_names() {
         }
     }
     // A recipe has the shape of an array and no data.
-    let shape = NdArray::in_memory(&[4], &DType::of::<u8>(), &NdOptions::default()).unwrap();
+    let shape = NdArray::in_memory(&NdOptions::of::<u8>(&[4])).unwrap();
     let layer = shape.superchunk().metalayer("b2nd").unwrap().to_vec();
     let options = FrameOptions::new(CompressOptions::new(1)).with_chunk_size(4);
     for recipe in ["b2o", "LazyArray", "proxy-source", "b2remote_store", "b2dict", "b2tree"] {

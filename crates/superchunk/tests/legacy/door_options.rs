@@ -13,7 +13,8 @@ use superchunk::frame::Kind;
 use superchunk::store::{Dir, Folder};
 use superchunk::{
     Codec, CompressOptions, DType, Error, ErrorKind, FrameOptions, Limits, NdArray, NdOptions,
-    Objects, ObjectsOptions, OpenOptions, Opened, Result, SuperChunk, bcolz, blsk, chunk, npy,
+    NdStorage, Objects, ObjectsOptions, OpenOptions, Opened, Result, SuperChunk, bcolz, blsk,
+    chunk, npy,
 };
 use superchunk_testkit::rng::Rng;
 use superchunk_testkit::scratch::Scratch;
@@ -61,9 +62,12 @@ impl Zoo {
             bytes_of.append(bytes)?;
             bytes_of.close()?;
             let whole = [bytes.len()];
-            let options = NdOptions::new(frame).with_chunks(&whole).with_blocks(&whole);
+            let options = NdStorage::new(frame).with_chunks(&whole).with_blocks(&whole);
             let shape = [bytes.len() as u64];
-            let mut cube = NdArray::create(at(array), &shape, &u8s, &options)?;
+            let mut cube = NdArray::create(
+                at(array),
+                &NdOptions::new(&shape, u8s.clone()).with_storage(options.clone()),
+            )?;
             cube.write_box(&[0], &shape, bytes)?;
             cube.close()?;
         }
@@ -74,7 +78,7 @@ impl Zoo {
         let options = PackOptions::new().with_checksum(Checksum::None).with_offsets(true);
         let options = options.with_chunk_size(bytes.len()).with_compress(compress.clone());
         fs::write(at("pack"), options.pack(bytes)?).unwrap();
-        let column = bcolz::ArrayOptions::of::<u8>().with_chunk_len(bytes.len() as u64);
+        let column = bcolz::ArrayOptions::of::<u8>().with_chunk_rows(bytes.len() as u64);
         let column = column.with_compress(compress.clone());
         let mut array = bcolz::Array::create(at("bcolz array"), &column)?;
         array.append(bytes)?;
@@ -83,13 +87,20 @@ impl Zoo {
         let mut table = bcolz::Table::create(at("bcolz table"), &options)?;
         table.append(&[("a", bytes)])?;
         table.close()?;
-        let options = blsk::Options::default().with_chunk_rows(bytes.len());
+        let options = blsk::TreeOptions::default().with_chunk_rows(bytes.len());
         let options = options.with_compress(compress.clone());
-        let mut array = blsk::Array::create(at("blsk array"), &u8s, &[], &options)?;
+        let mut array = blsk::Array::create(
+            at("blsk array"),
+            &blsk::ArrayOptions::new(u8s.clone()).with_tree(options.clone()),
+        )?;
         array.append(bytes)?;
         array.close()?;
-        let mut table =
-            blsk::Table::create(at("blsk table"), &[("a", u8s.clone())], &[], &options)?;
+        let mut table = blsk::Table::create(
+            at("blsk table"),
+            &blsk::TableOptions::new()
+                .with_columns([("a", u8s.clone())])
+                .with_tree(options.clone()),
+        )?;
         table.append(&[("a", bytes)])?;
         table.close()?;
         let mut file = npy::write_header(&u8s, &[bytes.len() as u64]);
@@ -115,7 +126,7 @@ fn read_one(opened: &Opened, at: u64) -> Result<Vec<u8>> {
             let at = usize::try_from(at).unwrap();
             chunk.read_bytes(at..at + 1, &mut one).map(drop)?;
         }
-        Opened::Pack(pack) => pack.data()?.read_bytes(rows, &mut one)?,
+        Opened::Pack(pack) => pack.superchunk()?.read_bytes(rows, &mut one)?,
         Opened::BcolzArray(array) => array.read_rows(rows, &mut one)?,
         Opened::BcolzTable(table) => table.array("a")?.read_rows(rows, &mut one)?,
         Opened::BlskArray(array) => array.read_rows(rows, &mut one)?,
@@ -210,6 +221,36 @@ fn a_wrong_type_says_what_it_is_and_what_opens_it() {
 }
 
 #[test]
+fn a_wrong_type_is_named_in_any_folder_and_for_some_rows() {
+    let zoo = Zoo::new();
+    let (rows, options) = (0..4000, OpenOptions::new());
+    let dir = |name: &str| -> Arc<dyn Dir> { Arc::new(Folder::open(&zoo.path(name)).unwrap()) };
+    let all = dir("");
+    let errors = [
+        SuperChunk::edit_in_dir(all.clone(), Some("pack"), &options).unwrap_err(),
+        SuperChunk::edit_in_dir(all.clone(), Some("blsk table"), &options).unwrap_err(),
+        SuperChunk::edit_in_dir(dir("bcolz array"), None, &options).unwrap_err(),
+        bcolz::Array::edit_rows(zoo.path("blsk array"), rows.clone(), &options).unwrap_err(),
+        bcolz::Array::edit_rows(zoo.path("pack"), rows.clone(), &options).unwrap_err(),
+        bcolz::Table::edit_rows(zoo.path("bcolz array"), rows.clone(), &options).unwrap_err(),
+        bcolz::Table::edit_rows(zoo.path("frame"), rows, &options).unwrap_err(),
+    ];
+    let what = [
+        "a Bloscpack file",
+        "a blsk tree",
+        "a bcolz array",
+        "a blsk tree",
+        "a Bloscpack file",
+        "a bcolz array",
+        "a contiguous frame",
+    ];
+    for (error, what) in errors.into_iter().zip(what) {
+        let text = error.to_string();
+        assert!(text.contains(what) && text.contains("opens it"), "{text}");
+    }
+}
+
+#[test]
 fn limits_and_locks_apply_to_every_format() {
     let zoo = Zoo::new();
     let limits = Limits::default().with_max_decoded(16);
@@ -288,12 +329,12 @@ fn appended_chunks_are_compressed_as_the_options_say() {
     frame.close().unwrap();
     let mut pack = Pack::edit_with(zoo.path("pack"), &options).unwrap();
     pack.append(&noise).unwrap();
-    let last = pack.data().unwrap().chunk_count() - 1;
-    assert_eq!(pack.data().unwrap().chunk_header(last).unwrap().codec(), Some(Codec::Zstd));
+    let last = pack.superchunk().unwrap().chunk_count() - 1;
+    assert_eq!(pack.superchunk().unwrap().chunk_header(last).unwrap().codec(), Some(Codec::Zstd));
     pack.close().unwrap();
     let both = [vec![7; 4000], noise].concat();
     assert_eq!(SuperChunk::open(zoo.path("frame")).unwrap().to_vec().unwrap(), both);
-    assert_eq!(Pack::open(zoo.path("pack")).unwrap().data().unwrap().to_vec().unwrap(), both);
+    assert_eq!(Pack::open(zoo.path("pack")).unwrap().superchunk().unwrap().to_vec().unwrap(), both);
 }
 
 /// The file of a container that has this chunk, and where.

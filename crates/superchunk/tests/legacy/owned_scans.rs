@@ -26,10 +26,10 @@ fn bcolz_table() -> bcolz::Table {
 
 fn blsk_table() -> blsk::Table {
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let columns_of = [("n", DType::of::<u32>()), ("twice", DType::of::<u64>())];
-    let options = blsk::Options::default();
-    let made = blsk::Table::create_in_dir(Arc::clone(&dir), &columns_of, &[], &options);
-    let mut table = made.unwrap();
+    let options = blsk::TableOptions::new()
+        .with_column("n", DType::of::<u32>())
+        .with_column("twice", DType::of::<u64>());
+    let mut table = blsk::Table::create_in_dir(Arc::clone(&dir), &options).unwrap();
     let (n, twice) = columns();
     table.append(&[("n", cast_slice(&n)), ("twice", cast_slice(&twice))]).unwrap();
     table.close().unwrap();

@@ -56,7 +56,7 @@ fn read(store: Arc<dyn ReadAt>, lenient: bool) -> Result<Vec<u8>> {
         object?;
     }
     let mut bytes = Vec::new();
-    for chunk in pack.data()?.chunks() {
+    for chunk in pack.superchunk()?.chunks() {
         bytes.extend(chunk?);
     }
     Ok(bytes)

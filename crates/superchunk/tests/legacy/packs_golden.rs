@@ -2,7 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use superchunk::bloscpack::{Checksum, Order, Pack};
+use superchunk::bloscpack::{Checksum, ItemOrder, Pack};
 use superchunk::{Json, JsonStyle, OpenOptions};
 use superchunk_testkit::vectors::{Vector, family, sha256_hex};
 
@@ -26,7 +26,7 @@ fn read_all(pack: superchunk::Result<Pack>) -> superchunk::Result<Vec<u8>> {
     for object in pack.objects() {
         object?;
     }
-    let data = pack.data()?;
+    let data = pack.superchunk()?;
     let report = data.verify()?;
     match report.damaged.into_iter().next() {
         Some((_, error)) => Err(error),
@@ -39,15 +39,15 @@ fn every_file_of_the_real_tool_holds_what_was_packed() {
     for vector in samples("bloscpack") {
         let name = vector.name().to_owned();
         let pack = open(&vector);
-        let bytes = pack.data().unwrap().to_vec().unwrap();
+        let bytes = pack.superchunk().unwrap().to_vec().unwrap();
         assert_eq!(sha256_hex(&bytes), vector.text(&["raw_sha256"]).unwrap(), "{name}");
-        let report = pack.data().unwrap().verify().unwrap();
+        let report = pack.superchunk().unwrap().verify().unwrap();
         assert!(report.is_good(), "{name}: {report:?}");
         if pack.header().checksum != Checksum::None && !bytes.is_empty() {
             assert_eq!(report.decoded, 0, "{name}: every chunk has a digest");
         }
         let from_memory = Pack::from_bytes(vector.bytes()).unwrap();
-        assert!(from_memory.data().unwrap().to_vec().unwrap() == bytes, "{name}");
+        assert!(from_memory.superchunk().unwrap().to_vec().unwrap() == bytes, "{name}");
         check_header(&vector, &pack);
         check_array(&vector, &pack, &bytes);
         if let Some(expected) = vector.fields.get("metadata") {
@@ -86,9 +86,9 @@ fn check_array(vector: &Vector, pack: &Pack, bytes: &[u8]) {
     let shape: Vec<u64> =
         numpy["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
     assert_eq!(array.shape, shape, "{name}");
-    assert_eq!(array.order == Order::Fortran, numpy["order"] == "F", "{name}");
+    assert_eq!(array.order == ItemOrder::Fortran, numpy["order"] == "F", "{name}");
     assert_eq!(array.byte_len(), Some(bytes.len() as u64), "{name}");
-    if array.order == Order::C {
+    if array.order == ItemOrder::C {
         assert_eq!(sha256_hex(bytes), numpy["c_order_sha256"], "{name}");
     }
     match numpy["dtype_descr"].as_str() {
@@ -107,12 +107,12 @@ fn check_array(vector: &Vector, pack: &Pack, bytes: &[u8]) {
 fn every_file_of_objects_gives_each_of_them() {
     for vector in samples("bloscpack-varlen") {
         let (name, pack) = (vector.name().to_owned(), open(&vector));
-        let bytes = pack.data().unwrap().to_vec().unwrap();
+        let bytes = pack.superchunk().unwrap().to_vec().unwrap();
         let hashes = vector.fields["item_sha256"].as_array().unwrap();
-        assert_eq!(pack.data().unwrap().chunk_count(), hashes.len(), "{name}");
+        assert_eq!(pack.superchunk().unwrap().chunk_count(), hashes.len(), "{name}");
         let chunks: Vec<Vec<u8>> = match pack.has_objects() {
             true => pack.objects().map(Result::unwrap).collect(),
-            false => pack.data().unwrap().chunks().map(Result::unwrap).collect(),
+            false => pack.superchunk().unwrap().chunks().map(Result::unwrap).collect(),
         };
         for (chunk, expected) in chunks.iter().zip(hashes) {
             assert_eq!(sha256_hex(chunk), expected.as_str().unwrap(), "{name}");

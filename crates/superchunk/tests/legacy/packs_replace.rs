@@ -68,8 +68,8 @@ fn offsets(folder: &MemoryFolder) -> Vec<usize> {
 /// Replaces an object in a handle of its own.
 fn replace(folder: &Arc<MemoryFolder>, number: usize, object: &[u8]) {
     let mut pack = edit(folder);
-    pack.replace_object(number, object).unwrap();
-    assert_eq!(pack.object(number).unwrap(), object);
+    pack.replace_object(number as u64, object).unwrap();
+    assert_eq!(pack.object(number as u64).unwrap(), object);
     pack.close().unwrap();
 }
 
@@ -118,7 +118,7 @@ fn an_object_that_fits_stays_between_its_neighbours() {
     assert_eq!(pack.dead_len().unwrap(), 4 * 120);
     assert_eq!(pack.free_len().unwrap(), 4 * 120 + (120 - 30) + 120);
     for (number, object) in all.iter().enumerate() {
-        assert_eq!(pack.object(number).unwrap(), *object);
+        assert_eq!(pack.object(number as u64).unwrap(), *object);
     }
     let others = [noise(100, 70), noise(10, 80), noise(100, 2), noise(100, 73), noise(100, 74)];
     assert_eq!(all, others);
@@ -207,7 +207,7 @@ fn a_copy_has_no_dead_bytes_and_what_is_dropped_changes_nothing() {
     let copied = pack.copy_to_dir(folder.clone(), "copy", &PackOptions::objects("varbinary"));
     assert_eq!(copied.unwrap().dead_len().unwrap(), 0);
     let mut pack = edit(&folder);
-    pack.data_mut().unwrap().compact().unwrap();
+    pack.superchunk_mut().unwrap().compact().unwrap();
     assert_eq!((pack.dead_len().unwrap(), pack.free_len().unwrap()), (0, 0));
     pack.close().unwrap();
     assert_eq!(open(&folder).object(5).unwrap(), noise(300, 50));
@@ -222,10 +222,10 @@ fn a_header_that_a_writer_was_faster_than_is_no_damage() {
     let reader = open(&folder);
     replace(&folder, 89, &noise(90, 1));
     assert_eq!(reader.object(89).unwrap(), noise(100, 89));
-    assert_eq!(reader.data().unwrap_err().kind(), ErrorKind::Changed);
+    assert_eq!(reader.superchunk().unwrap_err().kind(), ErrorKind::Changed);
     let pack = open(&folder);
     assert_eq!(pack.header().last_chunk, None);
-    assert_eq!(pack.data().unwrap().len(), 89 * 100 + 90);
+    assert_eq!(pack.superchunk().unwrap().byte_len(), 89 * 100 + 90);
     // The next one who can writes it again.
     let mut pack = edit(&folder);
     pack.append_object(&noise(5, 1)).unwrap();
@@ -258,7 +258,7 @@ fn any_replacements_leave_what_a_list_says_and_old_readers_undisturbed() {
             for _ in 0..[1, 1, 1, 2, 5][rng.index(5)] {
                 let number = rng.index(list.len());
                 list[number] = any(&mut rng);
-                pack.replace_object(number, &list[number]).unwrap();
+                pack.replace_object(number as u64, &list[number]).unwrap();
             }
             if rng.below(5) == 0 {
                 list.push(any(&mut rng));

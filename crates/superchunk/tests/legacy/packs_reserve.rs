@@ -70,8 +70,8 @@ fn objects_are_replaced_in_one_step_by_a_file_without_free_bytes() {
     let mut pack = edit(&folder);
     let others = [mixed(4000, 1, 2), b"no longer empty".to_vec(), Vec::new(), b"LAST".to_vec()];
     for (number, object) in others.iter().enumerate() {
-        pack.replace_object(number, object).unwrap();
-        assert_eq!(pack.object(number).unwrap(), *object);
+        pack.replace_object(number as u64, object).unwrap();
+        assert_eq!(pack.object(number as u64).unwrap(), *object);
     }
     assert_eq!(read(&folder), objects(), "nothing is committed yet");
     assert_eq!(pack.replace_object(4, b"").unwrap_err().kind(), ErrorKind::InvalidArgument);
@@ -79,7 +79,7 @@ fn objects_are_replaced_in_one_step_by_a_file_without_free_bytes() {
     assert_eq!(read(&folder), others);
     let pack = edit(&folder);
     for number in 0..others.len() {
-        let len = pack.data().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
+        let len = pack.superchunk().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
         let end = pack.chunk_position(number).unwrap() + len + 4;
         let file_len = folder.open(NAME).unwrap().len().unwrap();
         assert_eq!(pack.chunk_position(number + 1).unwrap_or(file_len), end, "object {number}");
@@ -102,7 +102,8 @@ fn a_reserve_is_left_after_every_object() {
         let mut pack = edit(&folder);
         let mut all = 0;
         for number in 0..objects().len() {
-            let chunk = pack.data().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
+            let chunk =
+                pack.superchunk().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
             let free = ((chunk + 4) * u64::from(percent)).div_ceil(100);
             let end = pack.chunk_position(number).unwrap() + chunk + 4;
             let next = pack.chunk_position(number + 1).unwrap_or(file.len() as u64);
@@ -131,8 +132,9 @@ fn a_writer_with_a_reserve_leaves_it_when_it_writes_a_new_file() {
     pack.replace_object(0, &mixed(4000, 1, 2)).unwrap();
     pack.close().unwrap();
     let pack = edit(&folder);
-    let chunks = (0..objects().len())
-        .map(|number| pack.data().unwrap().chunk_header(number).unwrap().compressed_len() as u64);
+    let chunks = (0..objects().len()).map(|number| {
+        pack.superchunk().unwrap().chunk_header(number).unwrap().compressed_len() as u64
+    });
     assert_eq!(pack.free_len().unwrap(), chunks.map(|len| (len + 4).div_ceil(2)).sum::<u64>());
     assert_eq!(pack.object(0).unwrap(), mixed(4000, 1, 2));
 }
@@ -157,7 +159,8 @@ fn a_new_file_keeps_the_room_of_every_object_that_was_not_replaced() {
     pack.close().unwrap();
     let gaps = |pack: &Pack| -> Vec<u64> {
         let ends = (0..objects().len() - 1).map(|number| {
-            let chunk = pack.data().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
+            let chunk =
+                pack.superchunk().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
             pack.chunk_position(number + 1).unwrap()
                 - pack.chunk_position(number).unwrap()
                 - chunk

@@ -76,15 +76,15 @@ impl Scene {
                     table.commit()?;
                 }
             }
-            Self::Trim => table.trim(12)?,
+            Self::Trim => table.truncate(table.row_count() - 12)?,
             Self::Both => {
-                table.trim(8)?;
+                table.truncate(table.row_count() - 8)?;
                 append(table, 17..33)?;
             }
             Self::AddColumn => {
                 table.add_column(
                     "d",
-                    &ArrayOptions::of::<i64>().with_chunk_len(6),
+                    &ArrayOptions::of::<i64>().with_chunk_rows(6),
                     &content("d", 0..OLD),
                 )?;
             }
@@ -114,7 +114,7 @@ fn append(table: &mut Table, rows: std::ops::Range<u64>) -> Result<()> {
 }
 
 fn prepare(path: &Path) {
-    let column = |chunk_len| ArrayOptions::of::<i64>().with_chunk_len(chunk_len);
+    let column = |chunk_len| ArrayOptions::of::<i64>().with_chunk_rows(chunk_len);
     let options = TableOptions::new()
         .with_column("a", column(10))
         .with_column("b", column(7))
@@ -150,7 +150,7 @@ fn change_in_child(scene: Scene, path: &Path, moment: usize) -> bool {
 fn ours(path: &Path) -> State {
     let table = Table::open(path).unwrap_or_else(|error| panic!("{error}"));
     let columns = table.arrays().into_iter().map(|(name, array)| (name, array.to_vec().unwrap()));
-    state(table.len(), columns.collect())
+    state(table.row_count(), columns.collect())
 }
 
 /// What the peer sees, likewise.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use superchunk::blsk::{Options, Reserve, Table};
+use superchunk::blsk::{Reserve, Table, TableOptions, TreeOptions};
 use superchunk::store::{Dir, Memory, MemoryFolder, ReadAt, WriteAt};
 use superchunk::{DType, Error, ErrorKind, OpenOptions, Result};
 use superchunk_testkit::samples::mixed;
@@ -222,8 +222,9 @@ type Rows = Vec<Vec<u8>>;
 
 fn rows_of(table: &Table) -> Result<Rows> {
     let read = |name: &str| {
-        let mut bytes = vec![0; usize::try_from(table.len()).unwrap() * table.row_size(name)?];
-        table.read_rows(name, 0..table.len(), &mut bytes).map(|()| bytes)
+        let mut bytes =
+            vec![0; usize::try_from(table.row_count()).unwrap() * table.row_size(name)?];
+        table.read_rows(name, 0..table.row_count(), &mut bytes).map(|()| bytes)
     };
     table.names().map(read).collect()
 }
@@ -258,13 +259,17 @@ fn append(table: &mut Table, rows: usize, seed: u64) {
 }
 
 /// All changes there are, a commit after each.
-fn write_states(recorder: &Recorder, options: &Options) -> Vec<Rows> {
+fn write_states(recorder: &Recorder, options: &TreeOptions) -> Vec<Rows> {
     let columns = [("a", DType::parse("<i4").unwrap()), ("g/b", DType::parse("<f8").unwrap())];
     let dir: Arc<dyn Dir> = Arc::new(recorder.clone());
-    let mut table = Table::create_in_dir(dir.clone(), &columns, &[], options).unwrap();
+    let mut table = Table::create_in_dir(
+        dir.clone(),
+        &TableOptions::new().with_columns(columns.clone()).with_tree(options.clone()),
+    )
+    .unwrap();
     let mut states = Vec::new();
     for step in 0..16u64 {
-        let rows = table.len();
+        let rows = table.row_count();
         match step % 6 {
             0 | 3 => append(&mut table, 170, step),
             1 => append(&mut table, 9, step),
@@ -273,7 +278,7 @@ fn write_states(recorder: &Recorder, options: &Options) -> Vec<Rows> {
                 table.write_rows("a", 3, &mixed(4 * 80, 4, step)).unwrap();
                 table.write_rows("g/b", rows - 5, &mixed(8 * 5, 8, step)).unwrap();
             }
-            _ => table.trim(rows / 3).unwrap(),
+            _ => table.truncate(table.row_count() - rows / 3).unwrap(),
         }
         table.commit().unwrap();
         recorder.note(Operation::Committed(states.len()));
@@ -312,8 +317,10 @@ fn check(image: &Image, committed: Option<usize>, states: &[Rows], torn: bool) -
 fn a_writer_stopped_anywhere_leaves_the_old_rows_or_the_new() {
     for reserve in [Reserve::None, Reserve::Part(8)] {
         let recorder = Recorder::default();
-        let options =
-            Options::default().with_chunk_rows(25).with_superchunk_size(3).with_reserve(reserve);
+        let options = TreeOptions::default()
+            .with_chunk_rows(25)
+            .with_superchunk_size(3)
+            .with_reserve(reserve);
         let states = write_states(&recorder, &options);
         let log = std::mem::take(&mut recorder.state.lock().unwrap().log);
         let (mut image, mut committed, mut looked) = (Image::default(), None, 0);

@@ -11,8 +11,8 @@ use superchunk::chunk::{Decoder, Encoder};
 use superchunk::store::{Dir, MemoryFolder};
 use superchunk::table::Source;
 use superchunk::{
-    Codec, CompressOptions, DType, Executor, Filter, FrameOptions, Objects, ObjectsOptions,
-    OpenOptions, SuperChunk, bcolz, blsk,
+    Codec, CompressOptions, Executor, Filter, FrameOptions, Objects, ObjectsOptions, OpenOptions,
+    SuperChunk, bcolz, blsk,
 };
 use superchunk_testkit::fork::{Outcome, in_child};
 
@@ -183,7 +183,7 @@ fn readings() -> Vec<Reading> {
     objects.extend((0..500u32).map(u32::to_le_bytes)).unwrap();
 
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let column = bcolz::ArrayOptions::of::<u32>().with_chunk_len(100);
+    let column = bcolz::ArrayOptions::of::<u32>().with_chunk_rows(100);
     let options = bcolz::TableOptions::new().with_column("n", column).with_bounds();
     let mut table = bcolz::Table::create_in_dir(Arc::clone(&dir), &options).unwrap();
     table.append(&[("n", bytes)]).unwrap();
@@ -191,9 +191,8 @@ fn readings() -> Vec<Reading> {
     let bcolz = bcolz::Table::open_in_dir(dir, &OpenOptions::new()).unwrap().into_source();
 
     let dir: Arc<dyn Dir> = Arc::new(MemoryFolder::new());
-    let options = blsk::Options::default().with_chunk_rows(100).with_superchunk_size(2);
-    let mut array =
-        blsk::Array::create_in_dir(Arc::clone(&dir), &DType::of::<u32>(), &[], &options).unwrap();
+    let options = blsk::ArrayOptions::of::<u32>().with_chunk_rows(100).with_superchunk_size(2);
+    let mut array = blsk::Array::create_in_dir(Arc::clone(&dir), &options).unwrap();
     array.append(bytes).unwrap();
     array.close().unwrap();
     let blsk = blsk::Array::open_in_dir(dir, &OpenOptions::new()).unwrap();

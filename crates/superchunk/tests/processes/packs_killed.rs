@@ -123,7 +123,7 @@ fn seen(path: &Path) -> (Vec<Vec<u8>>, Option<Json>, Option<Vec<u64>>) {
     let pack = Pack::open(path).unwrap();
     let bytes = match pack.has_objects() {
         true => pack.objects().map(Result::unwrap).collect(),
-        false => vec![pack.data().unwrap().to_vec().unwrap()],
+        false => vec![pack.superchunk().unwrap().to_vec().unwrap()],
     };
     let shape = pack.array().map(|array| array.shape.clone());
     (bytes, pack.metadata().cloned(), shape)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use superchunk::bloscpack::{Checksum, Header, MetadataHeader, Pack};
+use superchunk::bloscpack::{Checksum, MetadataHeader, Pack, PackHeader};
 use superchunk::detect::{self, Format};
 use superchunk::store::{FileReader, ReadAt};
 
@@ -47,7 +47,7 @@ pub(super) fn show(path: &Path, context: &Context) -> Outcome {
     first_chunk(path, &pack)
 }
 
-fn header_lines(header: &Header) -> String {
+fn header_lines(header: &PackHeader) -> String {
     let truth = |is: bool| if is { "True" } else { "False" };
     let size = |size: Option<usize>| match size {
         Some(size) => double_pretty(size as u64),

@@ -171,16 +171,16 @@ impl Shop<'_> {
         let stored = fs::metadata(&args.input).map_or(0, |found| found.len());
         self.tell(format!("input file size: {}", pretty(stored)))?;
         let target = Target::parse(output.as_os_str());
-        let data = pack.data()?;
-        self.context.check_output(&args.input.display().to_string(), data.len(), stored)?;
+        let data = pack.superchunk()?;
+        self.context.check_output(&args.input.display().to_string(), data.byte_len(), stored)?;
         target.write(self.blpk.force, self.context, |out| {
             for chunk in data.chunks() {
                 out.write_all(&chunk?).map_err(|error| target.failed(error))?;
             }
             Ok(())
         })?;
-        self.tell(format!("output file size: {}", pretty(data.len())))?;
-        self.tell(format!("decompression ratio: {:.6}", output::ratio(data.len(), stored)))?;
+        self.tell(format!("output file size: {}", pretty(data.byte_len())))?;
+        self.tell(format!("decompression ratio: {:.6}", output::ratio(data.byte_len(), stored)))?;
         show_metadata(&pack)
     }
 

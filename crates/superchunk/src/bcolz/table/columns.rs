@@ -1,7 +1,7 @@
 //! Adding, removing and renaming columns.
 
 use super::open::{Listed, ListedColumn};
-use super::{Column, Table};
+use super::{Table, TableColumn};
 use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts, names};
 use crate::bcolz::options::{ArrayOptions, TableOptions};
@@ -10,8 +10,8 @@ use crate::error::{Error, MustGet, Result};
 use crate::store::Dir;
 
 impl Table {
-    /// Adds a column behind the others, with the bytes of all its rows. What was changed before is
-    /// committed with it.
+    /// Adds a column behind the others, with the bytes of all its rows. It is in the table when this
+    /// returns; other changes must be committed before.
     pub fn add_column(&mut self, name: &str, options: &ArrayOptions, bytes: &[u8]) -> Result<()> {
         let place = self.columns.len();
         self.add_column_at(place, name, options, bytes)
@@ -25,7 +25,7 @@ impl Table {
         options: &ArrayOptions,
         bytes: &[u8],
     ) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         self.rootdirs().check_new(name)?;
         options.storage()?;
         if place > self.columns.len() {
@@ -34,14 +34,13 @@ impl Table {
         let row_size = options.dtype.item_size() * options.row_shape.iter().product::<usize>();
         let rows = bytes.len().checked_div(row_size).unwrap_or(0) as u64;
         let whole = bytes.len().is_multiple_of(row_size.max(1));
-        if !whole || (!self.columns.is_empty() && rows != self.len()) {
+        if !whole || (!self.columns.is_empty() && rows != self.row_count()) {
             return Err(Error::invalid(format!(
                 "{} bytes for column `{name}`: the table has {} rows, and each takes {row_size}",
                 bytes.len(),
-                self.len()
+                self.row_count()
             )));
         }
-        self.commit()?;
         let root = self.home.root()?;
         let folder = root.create_folder(name).map_err(|error| {
             Error::invalid(
@@ -59,7 +58,7 @@ impl Table {
             Ok(array)
         });
         let array = array.inspect_err(|_| self.forget_folder(root.as_ref(), name))?;
-        self.columns.insert(place, (name.to_owned(), Column::Array(Box::new(array))));
+        self.columns.insert(place, (name.to_owned(), TableColumn::Array(Box::new(array))));
         Ok(())
     }
 
@@ -93,32 +92,31 @@ impl Table {
         Ok(array)
     }
 
-    /// Adds a column that has columns itself, with rows of their default values. bcolz cannot open such
-    /// a table.
+    /// Adds a column that has columns itself, with rows of their default values. It is in the table when
+    /// this returns; other changes must be committed before. bcolz cannot open such a table.
     pub fn add_nested(&mut self, name: &str, options: &TableOptions) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         self.rootdirs().check_new(name)?;
         Self::check_options(options)?;
-        self.commit()?;
         let root = self.home.root()?;
         let folder = root.create_folder(name)?;
         let listed = Listed::create(self.home.child(name), folder.as_ref(), options, 1)?;
         let mut table = Self::from_listed(listed, &self.setup, &Access::Write)?;
-        table.resize(self.len())?;
+        table.resize(self.row_count())?;
         table.commit()?;
         self.home.sync(root.as_ref())?;
         let mut rootdirs = self.rootdirs();
         rootdirs.names.push(name.to_owned());
         self.home.replace(root.as_ref(), Rootdirs::FILE, &rootdirs.write())?;
-        self.columns.push((name.to_owned(), Column::Table(Box::new(table))));
+        self.columns.push((name.to_owned(), TableColumn::Table(Box::new(table))));
         Ok(())
     }
 
-    /// Removes a column and its data. What was changed before is committed with it.
+    /// Removes a column and its data. It is gone when this returns; other changes must be committed
+    /// before.
     pub fn remove_column(&mut self, name: &str) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         let place = self.place(name)?;
-        self.commit()?;
         let mut rootdirs = self.rootdirs();
         rootdirs.names.remove(place);
         let root = self.home.root()?;
@@ -129,12 +127,12 @@ impl Table {
         self.home.sync(root.as_ref())
     }
 
-    /// Gives a column another name. What was changed before is committed with it.
+    /// Gives a column another name. It has it when this returns; other changes must be committed
+    /// before.
     pub fn rename_column(&mut self, name: &str, new: &str) -> Result<()> {
-        self.check_whole()?;
+        self.check_settled()?;
         let place = self.place(name)?;
         self.rootdirs().check_new(new)?;
-        self.commit()?;
         let mut rootdirs = self.rootdirs();
         *rootdirs.names.must_get_mut(place)? = new.to_owned();
         let root = self.home.root()?;
@@ -156,15 +154,24 @@ impl Table {
         let column = Listed::read_column(self.home.child(new), &self.setup, 1)?;
         let column = match column {
             ListedColumn::Array(parts) => {
-                Column::Array(Box::new(Self::load_array(*parts, &self.setup, &Access::Write)?))
+                TableColumn::Array(Box::new(Self::load_array(*parts, &self.setup, &Access::Write)?))
             }
             ListedColumn::Table(table) => {
-                Column::Table(Box::new(Self::from_listed(table, &self.setup, &Access::Write)?))
+                TableColumn::Table(Box::new(Self::from_listed(table, &self.setup, &Access::Write)?))
             }
         };
         self.columns.insert(place, (new.to_owned(), column));
         self.broken = false;
         Ok(())
+    }
+
+    /// Refuses a change of the columns, which is made at once, while others wait for a commit.
+    fn check_settled(&self) -> Result<()> {
+        self.check_whole()?;
+        match self.is_dirty() {
+            true => Err(Error::invalid("commit the changes first").within(self.home.name())),
+            false => Ok(()),
+        }
     }
 
     fn place(&self, name: &str) -> Result<usize> {

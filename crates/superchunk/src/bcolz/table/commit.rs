@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use super::{Column, Table};
+use super::{Table, TableColumn};
 use crate::carray::{Home, Intent, Staged};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -126,18 +126,25 @@ impl Table {
     fn publish_attrs(&mut self) -> Result<()> {
         for (_, column) in &mut self.columns {
             match column {
-                Column::Array(array) => array.publish_attrs()?,
-                Column::Table(table) => table.publish_attrs()?,
+                TableColumn::Array(array) => array.publish_attrs()?,
+                TableColumn::Table(table) => table.publish_attrs()?,
             }
         }
         self.attrs.publish(&self.home)
     }
 
+    /// Whether anything waits for a commit.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.attrs.has_changed()
+            || self.tables().any(Self::is_dirty)
+            || self.arrays().iter().any(|(_, array)| array.is_dirty())
+    }
+
     /// The tables that are columns of this one.
     fn tables(&self) -> impl Iterator<Item = &Self> {
         self.columns.iter().filter_map(|(_, column)| match column {
-            Column::Table(table) => Some(&**table),
-            Column::Array(_) => None,
+            TableColumn::Table(table) => Some(&**table),
+            TableColumn::Array(_) => None,
         })
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Column, Table};
+use super::{Table, TableColumn};
 use crate::bcolz::array::Array;
 use crate::bcolz::load::{Access, Parts, Setup, names, read_attrs, small};
 use crate::bcolz::options::{ColumnOptions, TableOptions};
 use crate::carray::{Attrs, Home, Intent, Rootdirs};
-use crate::detect::{self, Format, explained};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::CompressOptions;
 use crate::schunk::OpenOptions;
@@ -29,12 +28,15 @@ pub(in crate::bcolz) enum ListedColumn {
 }
 
 impl Table {
-    pub(super) fn opened(
+    pub(in crate::bcolz) fn opened_in(
         dir: Arc<dyn Dir>,
         name: String,
         options: &OpenOptions,
-        access: &Access,
+        access: Access,
     ) -> Result<Self> {
+        if access == Access::Write {
+            return Self::edited(dir, name, options);
+        }
         access.lock(dir.as_ref())?;
         let setup = Setup::of(options)?;
         let mut seen = None;
@@ -45,13 +47,13 @@ impl Table {
             let lens = listed.lens();
             // A writer may be between two columns: look again until nothing moves.
             if listed.is_even() || seen.as_ref() == Some(&lens) {
-                return Self::from_listed(listed, &setup, access);
+                return Self::from_listed(listed, &setup, &access);
             }
             seen = Some(lens);
         }
     }
 
-    pub(super) fn edited(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
+    fn edited(dir: Arc<dyn Dir>, name: String, options: &OpenOptions) -> Result<Self> {
         dir.lock()?;
         let setup = Setup::of(options)?;
         let home = Home::new(dir.clone(), name, setup.durable);
@@ -64,7 +66,11 @@ impl Table {
         Ok(table)
     }
 
-    pub(super) fn created(dir: Arc<dyn Dir>, name: String, options: &TableOptions) -> Result<Self> {
+    pub(in crate::bcolz) fn created_in(
+        dir: Arc<dyn Dir>,
+        name: String,
+        options: &TableOptions,
+    ) -> Result<Self> {
         dir.lock()?;
         let compress = CompressOptions::new(1).with_check(options.checks());
         let setup = Setup::creating(options.durability, &compress);
@@ -78,7 +84,7 @@ impl Table {
     }
 
     /// Refuses options before anything is made.
-    pub(super) fn check_options(options: &TableOptions) -> Result<()> {
+    pub(in crate::bcolz) fn check_options(options: &TableOptions) -> Result<()> {
         let mut names = Rootdirs::default();
         for (name, column) in &options.columns {
             names.check_new(name)?;
@@ -104,10 +110,10 @@ impl Table {
         let columns = listed.columns.into_iter().map(|(name, column)| {
             let column = match column {
                 ListedColumn::Array(parts) => {
-                    Column::Array(Box::new(Self::load_array(*parts, setup, access)?))
+                    TableColumn::Array(Box::new(Self::load_array(*parts, setup, access)?))
                 }
                 ListedColumn::Table(table) => {
-                    Column::Table(Box::new(Self::from_even(table, setup, access)?))
+                    TableColumn::Table(Box::new(Self::from_even(table, setup, access)?))
                 }
             };
             Ok((name, column))
@@ -159,8 +165,7 @@ impl Listed {
         }
         let text = home.read(root, Rootdirs::FILE, names(&setup.limits))?.ok_or_else(|| {
             let words = format!("this folder is no ctable: it has no file `{}`", Rootdirs::FILE);
-            let error = Error::not_found(words).within(home.name());
-            explained(error, &[Format::BcolzTable], || detect::dir(root))
+            Error::not_found(words).within(home.name())
         })?;
         let within = |error: Error| error.within(format!("{}/{}", home.name(), Rootdirs::FILE));
         let mut rootdirs = Rootdirs::parse(&text).map_err(within)?;

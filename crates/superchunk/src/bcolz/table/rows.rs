@@ -17,12 +17,12 @@ impl Table {
     pub fn append(&mut self, columns: &[(&str, &[u8])]) -> Result<()> {
         self.check_whole()?;
         let parts = self.matched(columns)?;
-        let old = self.len();
+        let old = self.row_count();
         let mut arrays: Vec<_> = self.arrays_mut().into_iter().map(|(_, array)| array).collect();
         let done = arrays.iter_mut().zip(&parts).try_for_each(|(array, bytes)| array.append(bytes));
         let Err(error) = done else { return Ok(()) };
         // As if nothing had happened.
-        let mut longer = arrays.into_iter().filter(|array| array.len() > old);
+        let mut longer = arrays.into_iter().filter(|array| array.row_count() > old);
         let undone = longer.try_for_each(|array| array.resize(old));
         self.broken = undone.is_err();
         Err(error)
@@ -38,14 +38,6 @@ impl Table {
     pub fn write_items<T: Element>(&mut self, column: &str, start: u64, items: &[T]) -> Result<()> {
         self.check_writable()?;
         self.array_mut(column)?.write_items(start, items)
-    }
-
-    /// Removes this many rows from the end.
-    pub fn trim(&mut self, count: u64) -> Result<()> {
-        let rows = self.len().checked_sub(count).ok_or_else(|| {
-            Error::invalid(format!("{count} rows cannot be cut off {}", self.len()))
-        })?;
-        self.resize(rows)
     }
 
     /// Makes it `rows` rows long: cuts, or appends rows of the default values.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::report::{Order, Report};
+use super::super::report::{ChunkOrder, SalvageReport};
 use super::objects::Objects;
 use super::plain::Plain;
 use super::survey::Survey;
@@ -25,7 +25,7 @@ impl Column {
         if !survey.is_something() {
             return Ok(None);
         }
-        let mut report = Report::new("bcolz array", Order::Index);
+        let mut report = SalvageReport::new("bcolz array", ChunkOrder::Index);
         survey.tell_losses(&mut report);
         Ok(Some(match Objects::are_in(&survey, root, limits) {
             true => Self::Objects(Box::new(Objects::of(survey, report))),
@@ -74,7 +74,7 @@ impl Column {
         to: Arc<dyn Dir>,
         rows: u64,
         limits: &Limits,
-    ) -> Result<Report> {
+    ) -> Result<SalvageReport> {
         match self {
             Self::Plain(plain) => plain.rebuild(from, to, rows, limits),
             Self::Objects(objects) => objects.rebuild(from, to, rows, limits),

@@ -8,9 +8,9 @@ mod survey;
 
 use std::sync::Arc;
 
-use super::Options;
+use super::SalvageOptions;
 use super::rebuild::unless_limit;
-use super::report::{ATTRIBUTE, Order, Report, Source};
+use super::report::{ATTRIBUTE, ChunkOrder, FoundAt, SalvageReport};
 use super::watched::Watch;
 use crate::carray::{Attrs, Home, Rootdirs};
 use crate::error::{Error, Result};
@@ -31,7 +31,11 @@ const MAX_DEPTH: usize = 16;
 /// `meta/storage` the type is assumed from the chunks. All columns of a table become equally long: as long
 /// as the shortest that states its length, for a writer that was stopped has made some of them longer.
 /// Python objects are copied as they are, never brought to life; a lost one becomes `None`.
-pub fn bcolz(from: &dyn Dir, to: Arc<dyn Dir>, options: impl Into<Options>) -> Result<Report> {
+pub fn bcolz(
+    from: &dyn Dir,
+    to: Arc<dyn Dir>,
+    options: impl Into<SalvageOptions>,
+) -> Result<SalvageReport> {
     let options = options.into();
     let watch = Watch::new(&options);
     let report = watch.finish(rebuild(&watch.over(from), to.clone(), &options.limits))?;
@@ -39,7 +43,7 @@ pub fn bcolz(from: &dyn Dir, to: Arc<dyn Dir>, options: impl Into<Options>) -> R
     Ok(report)
 }
 
-fn rebuild(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
+fn rebuild(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<SalvageReport> {
     if !is_table(from, limits) {
         let column = Column::of(from, limits)?.ok_or_else(nothing)?;
         let rows = column.rows();
@@ -54,7 +58,7 @@ fn rebuild(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> 
 }
 
 /// Lists in the attributes of the result what is lost or uncertain in it.
-fn label(to: &Arc<dyn Dir>, limits: &Limits, report: &Report) -> Result<()> {
+fn label(to: &Arc<dyn Dir>, limits: &Limits, report: &SalvageReport) -> Result<()> {
     let lines = report.uncertain();
     if lines.is_empty() {
         return Ok(());
@@ -90,7 +94,7 @@ fn is_column(dir: &dyn Dir, name: &str, limits: &Limits) -> bool {
 struct Plan {
     columns: Vec<(String, Part)>,
     attrs: Option<Attrs>,
-    report: Report,
+    report: SalvageReport,
 }
 
 enum Part {
@@ -103,7 +107,7 @@ impl Plan {
         if depth >= MAX_DEPTH {
             return Err(Error::corrupt(format!("more than {MAX_DEPTH} tables inside each other")));
         }
-        let mut report = Report::new("bcolz table", Order::Index);
+        let mut report = SalvageReport::new("bcolz table", ChunkOrder::Index);
         let names = names(dir, limits, &mut report)?;
         let mut columns = Vec::new();
         for name in names {
@@ -118,14 +122,14 @@ impl Plan {
                 Ok(part) => columns.push((name, part)),
                 Err(error) => {
                     let words = format!("the column is lost: {error}");
-                    report.lose(Source::File(name), words);
+                    report.lose(FoundAt::File(name), words);
                 }
             }
         }
         let attrs = unless_limit(text(dir, Attrs::FILE, limits))?;
         let attrs = attrs.and_then(|text| Attrs::parse(Some(&text)));
         if let Err(error) = &attrs {
-            report.lose(Source::File(Attrs::FILE.to_owned()), error.to_string());
+            report.lose(FoundAt::File(Attrs::FILE.to_owned()), error.to_string());
         }
         Ok(Self { columns, attrs: attrs.ok(), report })
     }
@@ -147,7 +151,7 @@ impl Plan {
         to: Arc<dyn Dir>,
         rows: u64,
         limits: &Limits,
-    ) -> Result<Report> {
+    ) -> Result<SalvageReport> {
         let mut names = Rootdirs::default();
         for (name, mut part) in self.columns {
             if let Part::Array(column) = &mut part {
@@ -157,7 +161,7 @@ impl Plan {
                 }
                 if !column.can_have(rows) {
                     let words = format!("the column is lost: {rows} rows need many more files");
-                    self.report.lose(Source::File(name), words);
+                    self.report.lose(FoundAt::File(name), words);
                     continue;
                 }
             }
@@ -183,7 +187,7 @@ fn with_folders(
     dir: &dyn Dir,
     mut names: Vec<String>,
     limits: &Limits,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Vec<String> {
     if names.iter().all(|name| dir.open_folder(name).is_ok()) {
         return names;
@@ -195,20 +199,20 @@ fn with_folders(
     for name in names.iter_mut().filter(|name| dir.open_folder(name).is_err()) {
         if let Some(other) = others.next() {
             let words = format!("there is no such folder, but one called `{other}`");
-            report.lose(Source::File(std::mem::replace(name, other)), words);
+            report.lose(FoundAt::File(std::mem::replace(name, other)), words);
         }
     }
     names
 }
 
 /// The names of the columns; without their list, those of all folders that look like columns.
-fn names(dir: &dyn Dir, limits: &Limits, report: &mut Report) -> Result<Vec<String>> {
+fn names(dir: &dyn Dir, limits: &Limits, report: &mut SalvageReport) -> Result<Vec<String>> {
     let listed = unless_limit(text(dir, Rootdirs::FILE, limits))?;
     Ok(match listed.and_then(|text| Rootdirs::parse(&text)) {
         Ok(listed) => with_folders(dir, listed.names, limits, report),
         Err(error) => {
-            report.order = Order::Storage;
-            report.lose(Source::File(Rootdirs::FILE.to_owned()), error.to_string());
+            report.order = ChunkOrder::Storage;
+            report.lose(FoundAt::File(Rootdirs::FILE.to_owned()), error.to_string());
             report.notes.push("columns come in the order of their names".to_owned());
             let mut names = dir.folder_names().unwrap_or_default();
             names.retain(|name| is_column(dir, name, limits));

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::super::report::{Report, Source};
+use super::super::report::{FoundAt, SalvageReport};
 use super::survey::{Chunk, Survey, read_chunk, source_of};
 use crate::carray::{Attrs, Home, ItemType, Sizes, Storage, pickle, write_objects};
 use crate::chunk::{self, Decoder};
@@ -27,7 +27,7 @@ pub(super) struct Objects {
     pub(super) rows: u64,
     /// Whether `sizes` says so, and nothing speaks against it.
     pub(super) is_stated: bool,
-    report: Report,
+    report: SalvageReport,
 }
 
 impl Objects {
@@ -39,7 +39,7 @@ impl Objects {
         }
     }
 
-    pub(super) fn of(survey: Survey, mut report: Report) -> Self {
+    pub(super) fn of(survey: Survey, mut report: SalvageReport) -> Self {
         report.format = "bcolz objects";
         if survey.storage.is_err() {
             report.notes.push("the type is lost: rows are assumed to be Python objects".to_owned());
@@ -51,7 +51,7 @@ impl Objects {
             let too_few = of_files > sizes.rows && !is_consistent(&survey, sizes);
             if too_many || too_few {
                 let words = format!("{} rows are stated, there are {of_files} files", sizes.rows);
-                report.lose(Source::File("meta/sizes".to_owned()), words);
+                report.lose(FoundAt::File("meta/sizes".to_owned()), words);
             }
             !too_many && !too_few
         });
@@ -71,7 +71,7 @@ impl Objects {
         to: Arc<dyn Dir>,
         rows: u64,
         limits: &Limits,
-    ) -> Result<Report> {
+    ) -> Result<SalvageReport> {
         let home = Home::new(to, "salvage".to_owned(), true);
         let storage = self.storage(rows)?;
         let attrs = self.survey.attrs.as_ref().map_or_else(|_| Attrs::new(), Attrs::clone);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::report::Report;
+use super::super::report::SalvageReport;
 use super::shape::Shape;
 use super::survey::{Chunk, Survey, read_chunk, source_of};
 use crate::bcolz::{Array, ArrayOptions};
@@ -17,11 +17,11 @@ use crate::store::Dir;
 pub(super) struct Plain {
     survey: Survey,
     pub(super) shape: Shape,
-    report: Report,
+    report: SalvageReport,
 }
 
 impl Plain {
-    pub(super) fn of(survey: Survey, mut report: Report) -> Result<Self> {
+    pub(super) fn of(survey: Survey, mut report: SalvageReport) -> Result<Self> {
         let shape = Shape::of(&survey, &mut report)?;
         Ok(Self { survey, shape, report })
     }
@@ -43,11 +43,11 @@ impl Plain {
         to: Arc<dyn Dir>,
         rows: u64,
         limits: &Limits,
-    ) -> Result<Report> {
+    ) -> Result<SalvageReport> {
         let mut array = Array::create_in_dir(to, &self.options(rows))?;
         if let Ok(attrs) = &self.survey.attrs {
             for (name, value) in attrs.json().as_object().unwrap_or_default() {
-                array.set_attr(name, value.clone())?;
+                array.set_attribute(name, value.clone())?;
             }
         }
         let data = from.open_folder("data").ok();
@@ -84,7 +84,8 @@ impl Plain {
     fn add(&mut self, array: &mut Array, number: u64, chunk: Chunk, end: u64) -> Result<()> {
         let certainty = chunk.certainty?;
         let row = self.shape.row_size;
-        let room = usize::try_from(end - array.len()).unwrap_or(usize::MAX).saturating_mul(row);
+        let room =
+            usize::try_from(end - array.row_count()).unwrap_or(usize::MAX).saturating_mul(row);
         if chunk.len as u64 > self.shape.chunk_len.saturating_mul(row as u64) {
             self.miss(number, format!("it holds {} bytes, {room} belong here", chunk.len));
             return Ok(());
@@ -113,8 +114,8 @@ impl Plain {
         let shape = &self.shape;
         let mut options = ArrayOptions::new(shape.dtype.clone())
             .with_row_shape(shape.row_shape.clone())
-            .with_chunk_len(shape.chunk_len)
-            .with_expected_len(rows);
+            .with_chunk_rows(shape.chunk_len)
+            .with_expected_rows(rows);
         if let Some(storage) = &shape.storage {
             let compress = CompressOptions::new(1).with_codec(storage.codec());
             options = options

@@ -1,6 +1,6 @@
 //! What the rows of a damaged carray are: what its files say, as far as its chunks do not contradict.
 
-use super::super::report::{Report, Source};
+use super::super::report::{FoundAt, SalvageReport};
 use super::survey::Survey;
 use crate::carray::{ItemType, Storage, row_size, typesize};
 use crate::dtype::DType;
@@ -20,7 +20,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Puts together what is known.
-    pub(super) fn of(survey: &Survey, report: &mut Report) -> Result<Self> {
+    pub(super) fn of(survey: &Survey, report: &mut SalvageReport) -> Result<Self> {
         let (dtype, storage) = item_type(survey, report)?;
         let item = dtype.item_size().max(1);
         let stated_len = storage.as_ref().map(|storage| storage.chunk_len);
@@ -34,7 +34,12 @@ impl Shape {
 impl Shape {
     /// The same where the other columns of a table tell how many rows there are: if type and length are lost,
     /// the size of a row is found that way.
-    pub(super) fn refit(&mut self, survey: &Survey, rows: u64, report: &mut Report) -> Result<()> {
+    pub(super) fn refit(
+        &mut self,
+        survey: &Survey,
+        rows: u64,
+        report: &mut SalvageReport,
+    ) -> Result<()> {
         let bytes = self.rows.saturating_mul(self.row_size as u64);
         let row = bytes.checked_div(rows).and_then(|row| usize::try_from(row).ok()).unwrap_or(0);
         let item = survey.usual_item().unwrap_or(1).max(1);
@@ -63,7 +68,7 @@ fn row_of(
     survey: &Survey,
     item: usize,
     stated_len: Option<u64>,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> (Vec<usize>, usize) {
     let sizes = survey.sizes.as_ref().ok();
     let shape = sizes.map(|sizes| sizes.row_shape.clone()).unwrap_or_default();
@@ -93,7 +98,7 @@ fn row_of(
 }
 
 /// The rows of a chunk: as stated, unless the chunks have others.
-fn chunk_len(survey: &Survey, row: usize, stated: Option<u64>, report: &mut Report) -> u64 {
+fn chunk_len(survey: &Survey, row: usize, stated: Option<u64>, report: &mut SalvageReport) -> u64 {
     let longest = survey.chunks.values().flatten().map(|(len, _)| *len).max().unwrap_or(0);
     let fits = |len: &u64| match (survey.full_len(), len.checked_mul(row as u64)) {
         (_, None) => false,
@@ -117,7 +122,7 @@ fn chunk_len(survey: &Survey, row: usize, stated: Option<u64>, report: &mut Repo
 }
 
 /// The type of an item: as stated, unless the chunks have items of another size.
-fn item_type(survey: &Survey, report: &mut Report) -> Result<(DType, Option<Storage>)> {
+fn item_type(survey: &Survey, report: &mut SalvageReport) -> Result<(DType, Option<Storage>)> {
     let usual = survey.usual_item();
     if let Ok(storage) = &survey.storage
         && let ItemType::Plain(dtype) = &storage.item_type
@@ -126,7 +131,7 @@ fn item_type(survey: &Survey, report: &mut Report) -> Result<(DType, Option<Stor
             return Ok((dtype.clone(), Some(storage.clone())));
         }
         let words = format!("chunks do not have items like `{dtype}`");
-        report.lose(Source::File("meta/storage".to_owned()), words);
+        report.lose(FoundAt::File("meta/storage".to_owned()), words);
     }
     let usual = usual.unwrap_or(1).max(1);
     // What `sizes` says of bytes and rows tells the size of an item, too.
@@ -154,7 +159,7 @@ fn assumed(item: usize, size: usize) -> Result<DType> {
 }
 
 /// The number of rows, and whether it is the stated one.
-fn rows(survey: &Survey, row: usize, chunk_len: u64, report: &mut Report) -> (u64, bool) {
+fn rows(survey: &Survey, row: usize, chunk_len: u64, report: &mut SalvageReport) -> (u64, bool) {
     let chunk_size = chunk_len.saturating_mul(row as u64);
     let of_files = survey.bytes_of_files(chunk_size) / row as u64;
     let Ok(sizes) = &survey.sizes else { return (of_files, false) };
@@ -163,7 +168,7 @@ fn rows(survey: &Survey, row: usize, chunk_len: u64, report: &mut Report) -> (u6
     let too_few = of_files > sizes.rows && !is_consistent(survey, row);
     if too_many || too_few {
         let words = format!("{} rows are stated, the files hold {of_files}", sizes.rows);
-        report.lose(Source::File("meta/sizes".to_owned()), words);
+        report.lose(FoundAt::File("meta/sizes".to_owned()), words);
         return (of_files, false);
     }
     (sizes.rows, true)

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::rebuild::{majority, most_padding, unless_limit};
-use super::super::report::{Certainty, Report, Source};
+use super::super::report::{Certainty, FoundAt, SalvageReport};
 use super::super::scan::{HEADER, Judge};
 use crate::carray::{Attrs, HEADER_LEN, Sizes, Storage, chunk_name};
 use crate::chunk::Header;
@@ -75,19 +75,19 @@ impl Survey {
     }
 
     /// Tells which of its small files are lost.
-    pub(super) fn tell_losses(&self, report: &mut Report) {
+    pub(super) fn tell_losses(&self, report: &mut SalvageReport) {
         for (file, error) in [
             ("meta/sizes", self.sizes.as_ref().err()),
             ("meta/storage", self.storage.as_ref().err()),
             (Attrs::FILE, self.attrs.as_ref().err()),
         ] {
             if let Some(error) = error {
-                report.lose(Source::File(file.to_owned()), error.to_string());
+                report.lose(FoundAt::File(file.to_owned()), error.to_string());
             }
         }
         if self.far > 0 {
             let words = format!("{} chunk files have numbers far from all others", self.far);
-            report.lose(Source::File("data".to_owned()), words);
+            report.lose(FoundAt::File("data".to_owned()), words);
         }
     }
 
@@ -102,7 +102,7 @@ impl Survey {
     }
 
     /// Tells of chunk files that are not needed.
-    pub(super) fn tell_beyond(&self, needed: u64, report: &mut Report) {
+    pub(super) fn tell_beyond(&self, needed: u64, report: &mut SalvageReport) {
         let beyond = self.chunks.range(needed..).count();
         report.superseded += beyond;
         if beyond > 0 {
@@ -151,8 +151,8 @@ fn peek(data: &dyn Dir, limits: &Limits) -> Result<(Peeks, usize)> {
 }
 
 /// Where chunk `number` is, or should be.
-pub(super) fn source_of(number: u64) -> Source {
-    Source::File(format!("data/{}", chunk_name(number)))
+pub(super) fn source_of(number: u64) -> FoundAt {
+    FoundAt::File(format!("data/{}", chunk_name(number)))
 }
 
 /// The chunk of a file of the folder `data`, if there is one and it decodes.
@@ -172,7 +172,12 @@ pub(super) fn read_chunk(data: Option<&dyn Dir>, number: u64, limits: &Limits) -
         Some(verdict) => verdict.map(|()| Certainty::Verified),
         None => Ok(decoded),
     };
-    Ok(Chunk { bytes: chunk.to_vec(), len: header.len(), item_size: header.item_size(), certainty })
+    Ok(Chunk {
+        bytes: chunk.to_vec(),
+        len: header.byte_len(),
+        item_size: header.item_size(),
+        certainty,
+    })
 }
 
 /// The text of a file.

@@ -2,7 +2,7 @@
 //! chunks that were found are no such boxes; then the first of some other ways counts that they fit best.
 
 use super::super::rebuild::majority;
-use super::super::report::Report;
+use super::super::report::SalvageReport;
 use super::survey::Survey;
 use super::types::Typed;
 use super::ways::Ways;
@@ -38,7 +38,11 @@ struct Cost {
 }
 
 /// Finds the way in which the tree is cut.
-pub(super) fn choose(survey: &Survey, columns: &[Typed<'_>], report: &mut Report) -> Result<Cut> {
+pub(super) fn choose(
+    survey: &Survey,
+    columns: &[Typed<'_>],
+    report: &mut SalvageReport,
+) -> Result<Cut> {
     let per_file = per_file(survey, columns, report);
     let ways = Ways::of(survey, columns, per_file);
     let mut best: Option<(Cost, Cut)> = None;
@@ -114,7 +118,7 @@ fn cost(survey: &Survey, cut: &Cut, columns: &[Typed<'_>], distance: usize) -> O
 }
 
 /// How many chunks the files have: as stated, unless files that others follow have another number.
-fn per_file(survey: &Survey, columns: &[Typed<'_>], report: &mut Report) -> usize {
+fn per_file(survey: &Survey, columns: &[Typed<'_>], report: &mut SalvageReport) -> usize {
     let (mut full, mut most, mut found) = (Vec::new(), 0, Vec::new());
     for files in columns.iter().filter_map(|column| column.files) {
         let last = files.files.last_key_value().map(|(number, _)| *number);

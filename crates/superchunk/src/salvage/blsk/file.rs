@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::super::input::Input;
 use super::super::rebuild::check_count;
-use super::super::report::Source;
+use super::super::report::FoundAt;
 use super::super::scan::{Found, Judge, blosc1_header, next_blosc1};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -111,15 +111,15 @@ impl Remains {
     }
 
     /// Where the chunk of a slot is, or should be.
-    pub(super) fn source(&self, slot: usize, chunk: Option<usize>, name: &str) -> Source {
+    pub(super) fn source(&self, slot: usize, chunk: Option<usize>, name: &str) -> FoundAt {
         if let Some(found) = chunk.and_then(|number| self.found.get(number)) {
-            return Source::FileBytes(name.to_owned(), found.at..found.end());
+            return FoundAt::FileBytes(name.to_owned(), found.at..found.end());
         }
         let listed = self.offsets.get(slot).copied().filter(|at| self.is_place(*at));
         let next = self.offsets.get(slot + 1).copied().filter(|at| self.is_place(*at));
         match (listed, next.unwrap_or(self.len)) {
-            (Some(at), end) if end > at => Source::FileBytes(name.to_owned(), at..end),
-            _ => Source::File(name.to_owned()),
+            (Some(at), end) if end > at => FoundAt::FileBytes(name.to_owned(), at..end),
+            _ => FoundAt::File(name.to_owned()),
         }
     }
 
@@ -242,9 +242,10 @@ fn search(range: Range<u64>, judge: &mut Judge<'_>, found: &mut Vec<Found>) -> R
 
 /// The chunk at a place, if it decodes and ends before `end`.
 fn look(at: u64, end: u64, judge: &mut Judge<'_>) -> Result<Option<Found>> {
-    let header = blosc1_header(&mut judge.input, at, end).filter(|header| header.len() > 0);
+    let header = blosc1_header(&mut judge.input, at, end).filter(|header| header.byte_len() > 0);
     let Some(header) = header else { return Ok(None) };
-    let (len, decoded_len, item_size) = (header.compressed_len(), header.len(), header.item_size());
+    let (len, decoded_len, item_size) =
+        (header.compressed_len(), header.byte_len(), header.item_size());
     match judge.certainty_of(&header, at) {
         Ok(certainty) => {
             let (suffix, refusal) = (0, None);

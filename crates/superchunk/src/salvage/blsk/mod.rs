@@ -18,8 +18,8 @@ mod ways;
 
 use std::sync::Arc;
 
-use super::Options;
-use super::report::{Order, Report};
+use super::SalvageOptions;
+use super::report::{ChunkOrder, SalvageReport};
 use super::watched::Watch;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -37,12 +37,12 @@ use survey::Survey;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use superchunk::blsk::{Array, Options};
+/// use superchunk::blsk::{Array, ArrayOptions, TreeOptions};
 /// use superchunk::store::{Dir, MemoryFolder};
 /// use superchunk::{DType, Limits, OpenOptions, salvage};
 ///
 /// let (from, to) = (Arc::new(MemoryFolder::new()), Arc::new(MemoryFolder::new()));
-/// let mut array = Array::create_in_dir(from.clone(), &DType::of::<u32>(), &[], &Options::default())?;
+/// let mut array = Array::create_in_dir(from.clone(), &ArrayOptions::of::<u32>())?;
 /// array.append_items(&(0..1000u32).collect::<Vec<_>>())?;
 /// array.close()?;
 /// from.open_folder("meta")?.remove("nrows")?;
@@ -53,14 +53,18 @@ use survey::Survey;
 /// assert_eq!(saved.read::<u32>(0..1000)?, (0..1000).collect::<Vec<_>>());
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-pub fn blsk(from: &dyn Dir, to: Arc<dyn Dir>, options: impl Into<Options>) -> Result<Report> {
+pub fn blsk(
+    from: &dyn Dir,
+    to: Arc<dyn Dir>,
+    options: impl Into<SalvageOptions>,
+) -> Result<SalvageReport> {
     let options = options.into();
     let watch = Watch::new(&options);
     watch.finish(find(&watch.over(from), to, &options.limits))
 }
 
-fn find(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<Report> {
-    let mut report = Report::new("blsk table", Order::Index);
+fn find(from: &dyn Dir, to: Arc<dyn Dir>, limits: &Limits) -> Result<SalvageReport> {
+    let mut report = SalvageReport::new("blsk table", ChunkOrder::Index);
     let survey = Survey::of(from, limits, &mut report)?;
     if !survey.is_something() {
         let words = "nothing in it can be read as a column or a file of chunks";

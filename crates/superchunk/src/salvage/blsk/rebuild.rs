@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::input::Input;
-use super::super::report::{ATTRIBUTE, Certainty, Order, Report, Source};
+use super::super::report::{ATTRIBUTE, Certainty, ChunkOrder, FoundAt, SalvageReport};
 use super::cut::{Cut, chunk_len};
 use super::survey::{Column as Files, Survey};
 use super::types::Typed;
@@ -26,8 +26,8 @@ pub(super) fn rebuild(
     cut: Cut,
     to: Arc<dyn Dir>,
     limits: &Limits,
-    mut report: Report,
-) -> Result<Report> {
+    mut report: SalvageReport,
+) -> Result<SalvageReport> {
     let storage = storage(survey, &columns, &cut, &mut report)?;
     let mut empty = storage.clone();
     empty.shape.iter_mut().take(1).for_each(|rows| *rows = 0);
@@ -40,7 +40,7 @@ pub(super) fn rebuild(
     let root = Arc::new(Root::create(to, "salvage".to_owned(), &empty, access)?);
     for typed in &columns {
         let is_array = typed.leaf.path.is_empty();
-        let own = Report::new("blsk array", Order::Index);
+        let own = SalvageReport::new("blsk array", ChunkOrder::Index);
         let part = if is_array { std::mem::replace(&mut report, own) } else { own };
         let column = Column::open(&root, &typed.leaf, &storage, 0)?;
         let geometry = cut.geometry(typed.leaf.dtype.item_size())?;
@@ -54,14 +54,15 @@ pub(super) fn rebuild(
         }
     }
     if let Some(attributes) = labelled(survey.attributes.as_deref(), &report)? {
-        root.replace_meta("attributes", &attributes)?;
+        root.stage_meta("attributes", attributes);
     }
-    root.finish(Some(&storage), *storage.shape.must_get(0)?)?;
+    root.stage_meta("storage", storage.to_text());
+    root.finish(*storage.shape.must_get(0)?)?;
     Ok(report)
 }
 
 /// The file of attributes with a list of what is lost or uncertain.
-fn labelled(attributes: Option<&str>, report: &Report) -> Result<Option<String>> {
+fn labelled(attributes: Option<&str>, report: &SalvageReport) -> Result<Option<String>> {
     let lines = report.uncertain();
     if lines.is_empty() {
         return Ok(attributes.map(str::to_owned));
@@ -80,7 +81,7 @@ fn storage(
     survey: &Survey,
     columns: &[Typed<'_>],
     cut: &Cut,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Result<Storage> {
     let stated = &survey.storage;
     if stated.order.is_none() && cut.shape.len() > 1 {
@@ -124,7 +125,7 @@ struct Maker<'s> {
     geometry: Geometry,
     column: Column,
     zeros: Zeros,
-    report: Report,
+    report: SalvageReport,
 }
 
 impl Maker<'_> {
@@ -152,17 +153,17 @@ impl Maker<'_> {
         let Some((files, remains)) = remains else {
             let reason = "the file of the chunk is missing or cannot be read";
             return (0..here).try_for_each(|_| {
-                self.hole(entries, Source::File(name.clone()), reason.to_owned())
+                self.hole(entries, FoundAt::File(name.clone()), reason.to_owned())
             });
         };
         let store = files.open(&self.survey.root, file)?;
         let mut input = Input::new(store.as_ref())?;
         if let Err(error) = &remains.head {
-            self.report.lose(Source::File(name.clone()), error.to_string());
+            self.report.lose(FoundAt::File(name.clone()), error.to_string());
         }
         let placed = remains.place(here, self.cut.per_file);
         if !placed.is_certain {
-            self.report.order = Order::Storage;
+            self.report.order = ChunkOrder::Storage;
             let words = format!("some chunks of {name} may be in the places of others");
             self.report.notes.push(words);
         }
@@ -189,7 +190,7 @@ impl Maker<'_> {
     fn chunk(
         &mut self,
         entries: &mut Vec<Entry>,
-        source: Source,
+        source: FoundAt,
         chunk: &[u8],
         len: usize,
         certainty: Certainty,
@@ -216,7 +217,7 @@ impl Maker<'_> {
     }
 
     /// Adds zeros in the place of a chunk.
-    fn hole(&mut self, entries: &mut Vec<Entry>, source: Source, reason: String) -> Result<()> {
+    fn hole(&mut self, entries: &mut Vec<Entry>, source: FoundAt, reason: String) -> Result<()> {
         let number = entries.len();
         let mut chunk = self.zeros.get(chunk_len(&self.geometry, number))?;
         self.report.miss(number as u64, source, reason);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::rebuild::{majority, most_padding};
-use super::super::report::{Report, Source};
+use super::super::report::{FoundAt, SalvageReport};
 use super::file::Remains;
 use crate::error::Result;
 use crate::limits::Limits;
@@ -40,7 +40,7 @@ pub(super) struct Column {
 
 impl Survey {
     /// Looks at all files of a folder.
-    pub(super) fn of(dir: &dyn Dir, limits: &Limits, report: &mut Report) -> Result<Self> {
+    pub(super) fn of(dir: &dyn Dir, limits: &Limits, report: &mut SalvageReport) -> Result<Self> {
         let root = Root::remains(dir, *limits);
         let (storage, whole) = match root.storage_bytes() {
             Ok(bytes) => Partial::parse(&bytes),
@@ -55,7 +55,7 @@ impl Survey {
             ("meta/attributes", attributes.as_ref().err()),
         ] {
             if let Some(error) = error {
-                report.lose(Source::File(file.to_owned()), error.to_string());
+                report.lose(FoundAt::File(file.to_owned()), error.to_string());
             }
         }
         let mut columns = Vec::new();
@@ -109,7 +109,7 @@ fn walk(
     path: &mut Vec<String>,
     limits: &Limits,
     columns: &mut Vec<Column>,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Result<()> {
     let names = folder.names().unwrap_or_default();
     let numbers: BTreeSet<u64> = names.iter().filter_map(|name| number(name)).collect();
@@ -117,7 +117,7 @@ fn walk(
     let far = numbers.range(most..).count();
     if far > 0 {
         let words = format!("{far} files have numbers far from all others");
-        report.lose(Source::File(format!("data/{}", path.join("/"))), words);
+        report.lose(FoundAt::File(format!("data/{}", path.join("/"))), words);
     }
     let mut files = BTreeMap::new();
     for number in numbers.range(..most) {

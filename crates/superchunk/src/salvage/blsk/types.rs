@@ -1,7 +1,7 @@
 //! Which columns there are, and what their items are: what `storage` says, as far as the files do not
 //! contradict.
 
-use super::super::report::{Order, Report, Source};
+use super::super::report::{ChunkOrder, FoundAt, SalvageReport};
 use super::survey::{Column, Survey};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -17,7 +17,10 @@ pub(super) struct Typed<'s> {
 }
 
 /// All columns of the new tree.
-pub(super) fn columns<'s>(survey: &'s Survey, report: &mut Report) -> Result<Vec<Typed<'s>>> {
+pub(super) fn columns<'s>(
+    survey: &'s Survey,
+    report: &mut SalvageReport,
+) -> Result<Vec<Typed<'s>>> {
     let stated = survey.storage.columns.as_deref();
     // An array has one column, without a name.
     let is_array = match stated {
@@ -37,7 +40,7 @@ pub(super) fn columns<'s>(survey: &'s Survey, report: &mut Report) -> Result<Vec
         let files = own.or_else(|| {
             let other = others.find(|other| other.path.is_empty() == is_array)?;
             let words = format!("there is no such folder, but one called `{}`", told(&other.path));
-            report.lose(Source::File(format!("data/{}", told(&leaf.path))), words);
+            report.lose(FoundAt::File(format!("data/{}", told(&leaf.path))), words);
             Some(other)
         });
         columns.push(match files {
@@ -46,7 +49,7 @@ pub(super) fn columns<'s>(survey: &'s Survey, report: &mut Report) -> Result<Vec
         });
     }
     if stated.is_empty() && !is_array {
-        report.order = Order::Storage;
+        report.order = ChunkOrder::Storage;
         report.notes.push("columns come in the order of their names".to_owned());
     }
     // What has chunks was a column, even if damage has made it a comment.
@@ -62,7 +65,7 @@ pub(super) fn columns<'s>(survey: &'s Survey, report: &mut Report) -> Result<Vec
             false => Some("its chunks belong to no column"),
         };
         if let Some(words) = words {
-            report.lose(Source::File(format!("data/{}", told(path))), words.to_owned());
+            report.lose(FoundAt::File(format!("data/{}", told(path))), words.to_owned());
         }
         if fits {
             columns.push(typed(None, other, report)?);
@@ -76,7 +79,11 @@ fn told(path: &[String]) -> String {
 }
 
 /// A column that has files: of its type, unless they have items of another size.
-fn typed<'s>(stated: Option<&Leaf>, files: &'s Column, report: &mut Report) -> Result<Typed<'s>> {
+fn typed<'s>(
+    stated: Option<&Leaf>,
+    files: &'s Column,
+    report: &mut SalvageReport,
+) -> Result<Typed<'s>> {
     let (in_heads, in_chunks) = files.item_sizes();
     let path = files.path.clone();
     if let Some(Leaf { dtype, .. }) = stated {
@@ -87,7 +94,7 @@ fn typed<'s>(stated: Option<&Leaf>, files: &'s Column, report: &mut Report) -> R
             return Ok(Typed { leaf: Leaf { path, dtype: dtype.clone() }, files: Some(files) });
         }
         let words = format!("chunks do not have items like `{dtype}`");
-        report.lose(Source::File("meta/storage".to_owned()), words);
+        report.lose(FoundAt::File("meta/storage".to_owned()), words);
     }
     let size = match (in_heads, in_chunks) {
         (Some(head), Some(chunk)) if head == chunk || (chunk == 1 && head > LONG) => head,

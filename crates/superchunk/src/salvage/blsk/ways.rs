@@ -1,7 +1,7 @@
 //! The ways in which a tree may be cut, those that are nearest to what is stated first.
 
 use super::super::rebuild::majority;
-use super::super::report::{Report, Source};
+use super::super::report::{FoundAt, SalvageReport};
 use super::cut::Cut;
 use super::survey::Survey;
 use super::types::Typed;
@@ -141,7 +141,7 @@ impl Ways {
     }
 
     /// Tells what is not as it is stated.
-    pub(super) fn tell(&self, cut: &Cut, report: &mut Report) {
+    pub(super) fn tell(&self, cut: &Cut, report: &mut SalvageReport) {
         let rows = cut.shape.first().map_or(0, |rows| *rows);
         if self.shape.as_ref() != Some(&cut.shape) {
             report.notes.push(format!("the shape is assumed to be {:?}", cut.shape));
@@ -153,7 +153,7 @@ impl Ways {
         for other in self.rows.iter().filter(|stated| **stated != rows) {
             let file = if stated.clone().any(|first| first == other) { "storage" } else { "nrows" };
             let words = format!("{other} rows are stated, there are {rows}");
-            report.lose(Source::File(format!("meta/{file}")), words);
+            report.lose(FoundAt::File(format!("meta/{file}")), words);
         }
     }
 }

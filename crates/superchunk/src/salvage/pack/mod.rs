@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
-use super::Options;
+use super::SalvageOptions;
 use super::rebuild::majority;
-use super::report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
+use super::report::{ATTRIBUTE, Certainty, ChunkOrder, FoundAt, Hole, Piece, SalvageReport};
 use super::scan::Judge;
 use super::watched::Watch;
 use crate::bloscpack::PackArray;
@@ -24,7 +24,7 @@ use crate::chunk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::options::{ChunkFormat, CompressOptions};
-use crate::pack::{Assembly, Checksum, Header};
+use crate::pack::{Assembly, Checksum, PackHeader};
 use crate::store::ReadAt;
 use crate::wire::json::Json;
 use place::{Place, arrange};
@@ -61,15 +61,15 @@ const MOST_EXPANSION: u64 = 10_000;
 pub fn pack(
     store: &dyn ReadAt,
     out: &mut dyn Write,
-    options: impl Into<Options>,
-) -> Result<Report> {
+    options: impl Into<SalvageOptions>,
+) -> Result<SalvageReport> {
     let options = options.into();
     let watch = Watch::new(&options);
     watch.finish(find(&watch.over(store), out, &options.limits))
 }
 
-fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Report> {
-    let mut report = Report::new("bloscpack", Order::Storage);
+fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<SalvageReport> {
+    let mut report = SalvageReport::new("bloscpack", ChunkOrder::Storage);
     let mut judge = Judge::new(store, limits)?;
     let start = Beginning::read(store, &mut judge.input, limits, &mut report);
     let stated = start.header.as_ref().map(|header| header.checksum);
@@ -80,14 +80,14 @@ fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Repo
     match stated {
         Some(Checksum::None) => {}
         _ if states_none || search.checksum.is_some() => {}
-        Some(_) => report.lose(Source::Nowhere, words.to_owned()),
+        Some(_) => report.lose(FoundAt::Nowhere, words.to_owned()),
         None => report.notes.push(words.to_owned()),
     }
     let places = arrange(&mut judge.input, &start, &search, limits, &mut report)?;
     // A file of no objects that says so is whole.
     let is_empty = states_none && places.is_empty() && report.holes.is_empty();
     if is_empty {
-        report.order = Order::Index;
+        report.order = ChunkOrder::Index;
     } else if !places.iter().any(|place| matches!(place, Place::Chunk(_))) {
         return Err(Error::corrupt("nothing in it can be read as a chunk").within("salvage"));
     }
@@ -97,7 +97,7 @@ fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Repo
     let mut filler = Filler::new(&sizes, &limits.with_max_decoded(longest));
     let contents = choose(places, &sizes, &mut filler, &mut report)?;
     for (range, error) in judge.input.unreadable() {
-        report.lose(Source::Bytes(range.clone()), error.to_string());
+        report.lose(FoundAt::Bytes(range.clone()), error.to_string());
     }
     let lens: Vec<usize> = contents.iter().map(|(len, _)| *len).collect();
     let metadata = label(fit(start.metadata, &sizes, &lens, &mut report), &report)?;
@@ -128,7 +128,7 @@ fn choose(
     places: Vec<Place<'_>>,
     sizes: &Sizes,
     filler: &mut Filler,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Result<Contents> {
     let mut contents = Vec::with_capacity(places.len());
     let last = places.len().saturating_sub(1);
@@ -138,7 +138,7 @@ fn choose(
             Place::Chunk(found) => {
                 let (range, len) = (found.range.clone(), found.decoded_len);
                 let certainty = found.certainty.clone().unwrap_or(Certainty::Assumed);
-                let source = Source::Bytes(range.clone());
+                let source = FoundAt::Bytes(range.clone());
                 report.pieces.push(Piece { chunk, source, len, certainty });
                 contents.push((len, Some(range)));
             }
@@ -173,7 +173,7 @@ struct Sizes {
 
 impl Sizes {
     /// What the header says, unless most chunks say otherwise.
-    fn of(start: &Beginning, search: &Search, report: &mut Report) -> Self {
+    fn of(start: &Beginning, search: &Search, report: &mut SalvageReport) -> Self {
         let header = start.header.as_ref();
         let stated = header.and_then(|header| header.chunk_size);
         let common = majority(search.whole().map(|found| found.decoded_len));
@@ -204,9 +204,9 @@ impl Sizes {
     }
 
     /// The header of the new file.
-    fn header(&self, checksum: Option<Checksum>, lens: &[usize]) -> Header {
+    fn header(&self, checksum: Option<Checksum>, lens: &[usize]) -> PackHeader {
         let version = if self.varlen { 4 } else { 3 };
-        let mut header = Header::empty(version, checksum.unwrap_or(Checksum::None));
+        let mut header = PackHeader::empty(version, checksum.unwrap_or(Checksum::None));
         (header.offsets, header.varlen) = (true, self.varlen);
         header.item_size = u8::try_from(self.item_size).unwrap_or(1);
         let first = lens.first().copied().filter(|_| !self.varlen);
@@ -264,7 +264,7 @@ fn zeros(len: usize, limits: &Limits) -> Result<Vec<u8>> {
 
 /// The metadata with a list of what is lost or uncertain. Metadata that has no names becomes the value
 /// `metadata` of an object.
-fn label(metadata: Option<Json>, report: &Report) -> Result<Option<Json>> {
+fn label(metadata: Option<Json>, report: &SalvageReport) -> Result<Option<Json>> {
     let lines = report.uncertain();
     if lines.is_empty() {
         return Ok(metadata);
@@ -279,7 +279,12 @@ fn label(metadata: Option<Json>, report: &Report) -> Result<Option<Json>> {
 }
 
 /// The metadata, made true: it speaks of an array or of objects that may have become shorter.
-fn fit(metadata: Option<Json>, sizes: &Sizes, lens: &[usize], report: &mut Report) -> Option<Json> {
+fn fit(
+    metadata: Option<Json>,
+    sizes: &Sizes,
+    lens: &[usize],
+    report: &mut SalvageReport,
+) -> Option<Json> {
     let mut json = metadata?;
     if sizes.varlen {
         if json.get("shape").is_some() {
@@ -292,7 +297,7 @@ fn fit(metadata: Option<Json>, sizes: &Sizes, lens: &[usize], report: &mut Repor
         Ok(None) => return Some(json),
         Ok(Some(array)) => array.at_len(len).ok_or_else(|| array.shape.clone()),
         Err(error) => {
-            report.lose(Source::Nowhere, format!("the metadata: {error}"));
+            report.lose(FoundAt::Nowhere, format!("the metadata: {error}"));
             return None;
         }
     };
@@ -307,7 +312,7 @@ fn fit(metadata: Option<Json>, sizes: &Sizes, lens: &[usize], report: &mut Repor
         Err(shape) => {
             let words =
                 format!("{len} bytes are no array of shape {shape:?}, as the metadata says");
-            report.lose(Source::Nowhere, words);
+            report.lose(FoundAt::Nowhere, words);
             None
         }
     }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 
 use super::super::input::Input;
-use super::super::report::{Order, Report, Source};
+use super::super::report::{ChunkOrder, FoundAt, SalvageReport};
 use super::search::{Found, Search};
 use super::start::Beginning;
 
@@ -21,7 +21,7 @@ pub(super) enum Place<'f> {
     /// It was found.
     Chunk(&'f Found),
     /// It is lost.
-    Hole { found: Option<&'f Found>, source: Source, reason: String },
+    Hole { found: Option<&'f Found>, source: FoundAt, reason: String },
 }
 
 const UNKNOWN: &str = "these bytes are nothing known";
@@ -33,12 +33,12 @@ pub(super) fn arrange<'f>(
     start: &Beginning,
     search: &'f Search,
     limits: &Limits,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Result<Vec<Place<'f>>> {
     let count = start.header.as_ref().and_then(|header| header.chunk_count);
     Ok(match start.positions(input, search, limits)? {
         Some((positions, stated)) => {
-            report.order = if stated { Order::Index } else { Order::FoundIndex };
+            report.order = if stated { ChunkOrder::Index } else { ChunkOrder::FoundIndex };
             let varlen = start.header.as_ref().is_some_and(|header| header.varlen);
             by_positions(&positions, count, varlen, search, report)
         }
@@ -49,7 +49,7 @@ pub(super) fn arrange<'f>(
                     .notes
                     .push("the offsets are lost: chunks are in the order of the file".into());
             }
-            report.order = if lists.is_some() { Order::Index } else { Order::Storage };
+            report.order = if lists.is_some() { ChunkOrder::Index } else { ChunkOrder::Storage };
             in_order(input.len(), count, start, search, report)
         }
     })
@@ -59,7 +59,7 @@ fn place_of(found: &Found) -> Place<'_> {
     match &found.certainty {
         Ok(_) => Place::Chunk(found),
         Err(reason) => {
-            let (source, reason) = (Source::Bytes(found.range.clone()), reason.clone());
+            let (source, reason) = (FoundAt::Bytes(found.range.clone()), reason.clone());
             Place::Hole { found: Some(found), source, reason }
         }
     }
@@ -71,7 +71,7 @@ fn by_positions<'f>(
     count: Option<u64>,
     varlen: bool,
     search: &'f Search,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Vec<Place<'f>> {
     let number_of: HashMap<u64, usize> =
         positions.iter().enumerate().map(|(number, position)| (*position, number)).collect();
@@ -89,7 +89,7 @@ fn by_positions<'f>(
                 if varlen && listed.is_none() {
                     let words =
                         format!("it is not where object {number} should be: it may be older");
-                    report.lose(Source::Bytes(found.range.clone()), words);
+                    report.lose(FoundAt::Bytes(found.range.clone()), words);
                 }
             }
             None if next == positions.len() && found.certainty.is_ok() => more.push(found),
@@ -98,7 +98,7 @@ fn by_positions<'f>(
     }
     let lost = |position: &u64| Place::Hole {
         found: None,
-        source: Source::Bytes(*position..*position),
+        source: FoundAt::Bytes(*position..*position),
         reason: MISSING.to_owned(),
     };
     let listed = places.into_iter().zip(positions);
@@ -109,7 +109,7 @@ fn by_positions<'f>(
     if let Some(lost) = count.and_then(|count| count.checked_sub(places.len() as u64))
         && lost > 0
     {
-        report.lose(Source::Nowhere, format!("{lost} chunks more are counted than were found"));
+        report.lose(FoundAt::Nowhere, format!("{lost} chunks more are counted than were found"));
     }
     places
 }
@@ -120,7 +120,7 @@ fn in_order<'f>(
     count: Option<u64>,
     start: &Beginning,
     search: &'f Search,
-    report: &mut Report,
+    report: &mut SalvageReport,
 ) -> Vec<Place<'f>> {
     let mut places: Vec<Place<'f>> = search.found.iter().map(place_of).collect();
     let mut gaps: Vec<(usize, Range<u64>)> = Vec::new();
@@ -148,27 +148,27 @@ fn in_order<'f>(
             let (at, range) = gaps.pop().unwrap_or((places.len(), len..len));
             let hole = || Place::Hole {
                 found: None,
-                source: Source::Bytes(range.clone()),
+                source: FoundAt::Bytes(range.clone()),
                 reason: "as many chunks are missing as the header counts more".to_owned(),
             };
             places.splice(at..at, (0..missing).map(|_| hole()));
         }
         (missing, gaps) => {
             if let Some(missing) = missing {
-                report.order = Order::Storage;
+                report.order = ChunkOrder::Storage;
                 report.notes.push(format!("{missing} chunks are missing, nobody knows where"));
             }
             gaps.iter()
-                .for_each(|(_, range)| report.lose(Source::Bytes(range.clone()), UNKNOWN.into()));
+                .for_each(|(_, range)| report.lose(FoundAt::Bytes(range.clone()), UNKNOWN.into()));
         }
     }
     places
 }
 
 /// Tells of chunks that an interrupted writer has left, or that a damaged header does not count.
-fn note_more(count: usize, report: &mut Report) {
+fn note_more(count: usize, report: &mut SalvageReport) {
     if count > 0 {
-        report.order = Order::FoundIndex;
+        report.order = ChunkOrder::FoundIndex;
         let words = format!("{count} chunks that are not counted in the file come last");
         report.notes.push(words);
     }

@@ -85,7 +85,7 @@ impl Walk<'_, '_> {
                 Err(error) if error.kind() == ErrorKind::Unsupported => Err(refusal(&error)),
                 certainty => certainty.map_err(|_| DAMAGED.to_owned()),
             };
-            let (decoded_len, item_size) = (header.len(), header.item_size());
+            let (decoded_len, item_size) = (header.byte_len(), header.item_size());
             search.found.push(Found { range, end, decoded_len, item_size, certainty });
             check_count(search.found.len(), &self.judge.limits)?;
             from = end;

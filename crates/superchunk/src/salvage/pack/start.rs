@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::pack::{HEADER_LEN, Header, Start, Trust};
+use crate::pack::{HEADER_LEN, PackHeader, Start, Trust};
 use crate::store::ReadAt;
 use crate::wire::json::Json;
 
 use super::super::input::Input;
-use super::super::report::{Report, Source};
+use super::super::report::{FoundAt, SalvageReport};
 use super::search::Search;
 
 /// The bytes of a position.
@@ -19,7 +19,7 @@ const BYTES_PER_POSITION: u64 = 128;
 
 /// The start of a file, as far as it can be read.
 pub(super) struct Beginning {
-    pub(super) header: Option<Header>,
+    pub(super) header: Option<PackHeader>,
     pub(super) metadata: Option<Json>,
     /// Where header and metadata say that positions are.
     table: Option<u64>,
@@ -33,12 +33,12 @@ impl Beginning {
         store: &dyn ReadAt,
         input: &mut Input<'_>,
         limits: &Limits,
-        report: &mut Report,
+        report: &mut SalvageReport,
     ) -> Self {
         let trust = Trust { lenient: true, unchecked: false, limits: *limits };
-        let header = Header::parse(input.get(0, HEADER_LEN));
+        let header = PackHeader::parse(input.get(0, HEADER_LEN));
         if let Err(error) = &header {
-            report.lose(Source::Bytes(0..32), format!("the header: {error}"));
+            report.lose(FoundAt::Bytes(0..32), format!("the header: {error}"));
         }
         let header = header.ok();
         if let Some(header) = &header {
@@ -50,7 +50,7 @@ impl Beginning {
                     return Self { header: Some(start.header), metadata, table, chunks };
                 }
                 Err(error) => {
-                    let source = Source::Bytes(header.stored_len()..header.stored_len());
+                    let source = FoundAt::Bytes(header.stored_len()..header.stored_len());
                     report.lose(source, format!("what stands before the chunks: {error}"));
                 }
             }

@@ -1,7 +1,7 @@
 //! What a damaged `meta/storage` still says: each key for itself, whatever is wrong with the others.
 
 use super::{
-    Compression, Leaf, Order, Reserve, Storage, read_chunkshape, read_columns, read_endianness,
+    Compression, ItemOrder, Leaf, Reserve, Storage, read_chunkshape, read_columns, read_endianness,
     read_order, read_reserve, read_superchunksize, sides,
 };
 use crate::dtype::ByteOrder;
@@ -16,7 +16,7 @@ pub(crate) struct Partial {
     pub(crate) chunkshape: Option<Vec<usize>>,
     pub(crate) superchunksize: Option<usize>,
     pub(crate) endianness: Option<ByteOrder>,
-    pub(crate) order: Option<Order>,
+    pub(crate) order: Option<ItemOrder>,
     pub(crate) compression: Option<Compression>,
     pub(crate) reserve: Option<Reserve>,
     /// Keys that are not known here, of a file that makes sense as a whole.

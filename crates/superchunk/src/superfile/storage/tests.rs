@@ -18,7 +18,7 @@ fn the_example_of_the_proposal_means_what_it_says() {
         (storage.shape.as_slice(), storage.chunkshape.as_slice()),
         (&[300, 200][..], &[30, 20][..])
     );
-    assert_eq!((storage.superchunksize, storage.order), (10, Order::C));
+    assert_eq!((storage.superchunksize, storage.order), (10, ItemOrder::C));
     assert_eq!(storage.compression.filters, ["shuffle", "truncate"]);
     let options = storage.compression.to_options(4).unwrap();
     assert_eq!(
