@@ -49,7 +49,7 @@ impl ObjectList {
     /// How many there are.
     pub(crate) fn count(&self) -> u64 {
         match self {
-            Self::Pack(pack) => pack.object_count() as u64,
+            Self::Pack(pack) => pack.object_count(),
             Self::Frame(objects) => objects.len(),
         }
     }

@@ -33,7 +33,7 @@ enum Kept {
     /// A file with one array. That of a structure has a column for each field.
     File { stored: u64, has_fields: bool },
     /// A folder, in which each array is a column.
-    Folder(ColumnFolder),
+    Folder(Box<ColumnFolder>),
 }
 
 impl FileSource {
@@ -68,12 +68,12 @@ impl FileSource {
 
     /// The arrays of a folder of columns, or of one that has no list of them.
     pub(super) fn of_folder(path: &Path, context: &Context) -> Outcome<Self> {
-        let options = superchunk::OpenOptions::new().with_limits(context.limits());
-        Self::over(ColumnFolder::open_with(path, &options)?, context)
+        let folder = ColumnFolder::open_with(path, &context.open_options())?;
+        Self::over(Box::new(folder), context)
     }
 
     /// The arrays of a folder that is open already.
-    pub(super) fn over(folder: ColumnFolder, context: &Context) -> Outcome<Self> {
+    pub(super) fn over(folder: Box<ColumnFolder>, context: &Context) -> Outcome<Self> {
         if folder.names().is_empty() {
             let words = format!("`{}` is a folder without columns", folder.path().display());
             return Err(Failure::said(Exit::Unsupported, words)

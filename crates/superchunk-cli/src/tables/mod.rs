@@ -86,7 +86,7 @@ impl Rows {
             Held::Opened(Opened::BlskTable(table)) => Kept::BlskTable(table),
             Held::Opened(Opened::BlskArray(array)) => Kept::BlskArray(array),
             Held::Opened(Opened::Columns(folder)) => {
-                Kept::Files(Box::new(FileSource::over(*folder, context)?))
+                Kept::Files(Box::new(FileSource::over(folder, context)?))
             }
             _ => return Err(changed(&found.path)),
         };

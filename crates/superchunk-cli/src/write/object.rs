@@ -227,7 +227,7 @@ impl Writer {
 
     fn count(&self) -> u64 {
         match self {
-            Self::Pack(pack, ..) => pack.object_count() as u64,
+            Self::Pack(pack, ..) => pack.object_count(),
             Self::Frame(objects) => objects.len(),
         }
     }

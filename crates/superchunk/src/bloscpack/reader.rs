@@ -166,7 +166,7 @@ impl Reader {
         };
         let count = pack.object_count();
         match stated.as_array() {
-            Some([one]) if one.as_u64() == Some(count as u64) => Ok(()),
+            Some([one]) if one.as_u64() == Some(count) => Ok(()),
             _ => Err(Error::corrupt(format!("it is not [{count}], the number of objects")).at(
                 "bloscpack metadata",
                 "shape",

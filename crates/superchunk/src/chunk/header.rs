@@ -131,7 +131,6 @@ impl Header {
 
     /// The decoded length in bytes.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "the length of the chunk, not of the header")]
     pub fn byte_len(&self) -> usize {
         self.nbytes
     }

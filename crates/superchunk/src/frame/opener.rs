@@ -326,7 +326,6 @@ impl Frame {
 
     /// The decoded length of all chunks.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "the length of what the frame holds")]
     pub fn byte_len(&self) -> u64 {
         self.contents.nbytes
     }

@@ -33,7 +33,7 @@ fn sparse(seed: u64) -> (Files, Vec<Vec<u8>>) {
     let chunks: Vec<Vec<u8>> = (0..count).map(|_| chunk(rng.bytes(CHUNK))).collect();
     let options = FrameOptions::new(CompressOptions::new(4)).with_chunk_size(CHUNK);
     let dir = Arc::new(MemoryFolder::new());
-    let options = options.with_checksums(seed % 4 > 0);
+    let options = options.with_checksums(!seed.is_multiple_of(4));
     let mut frame = SuperChunk::create_in_dir(dir.clone(), None, &options).unwrap();
     chunks.iter().for_each(|chunk| frame.append(chunk).unwrap());
     frame.set_attribute("unit", "K").unwrap();

@@ -1,7 +1,5 @@
 //! A reader of an array whose folder another one takes the place of.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::sync::Arc;
 

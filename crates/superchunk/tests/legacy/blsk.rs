@@ -69,15 +69,10 @@ fn random_changes(columns: &[(&str, &str)], row_shape: &[u64], options: &TreeOpt
     let folder = MemoryFolder::new();
     let typed: Vec<(&str, DType)> =
         columns.iter().map(|(name, text)| (*name, dtype(text))).collect();
-    let mut table = Table::create_in_dir(
-        handle(&folder),
-        &TableOptions::new()
-            .with_columns(typed.clone())
-            .with_row_shape(row_shape)
-            .with_tree(options.clone()),
-    )
-    .unwrap();
     let count = typed.len();
+    let new = TableOptions::new().with_columns(typed).with_row_shape(row_shape);
+    let new = new.with_tree(options.clone());
+    let mut table = Table::create_in_dir(handle(&folder), &new).unwrap();
     let names: Vec<String> = table.names().map(str::to_owned).collect();
     let row_lens: Vec<usize> = names.iter().map(|name| table.row_size(name).unwrap()).collect();
     let mut model = Model { names, columns: vec![Vec::new(); count], row_lens, rows: 0 };

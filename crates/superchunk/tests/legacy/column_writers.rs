@@ -1,7 +1,5 @@
 //! A column that is opened by its own path: nobody changes it together with its table.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use superchunk::bcolz::{Array, ArrayOptions, Table, TableOptions};
 use superchunk::columns::{ColumnFolder, ColumnFolderOptions};
 use superchunk::store::Replacement;

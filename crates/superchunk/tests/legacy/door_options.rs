@@ -224,7 +224,7 @@ fn a_wrong_type_says_what_it_is_and_what_opens_it() {
 fn a_wrong_type_is_named_in_any_folder_and_for_some_rows() {
     let zoo = Zoo::new();
     let (rows, options) = (0..4000, OpenOptions::new());
-    let dir = |name: &str| -> Arc<dyn Dir> { Arc::new(Folder::open(&zoo.path(name)).unwrap()) };
+    let dir = |name: &str| -> Arc<dyn Dir> { Arc::new(Folder::open(zoo.path(name)).unwrap()) };
     let all = dir("");
     let errors = [
         SuperChunk::edit_in_dir(all.clone(), Some("pack"), &options).unwrap_err(),

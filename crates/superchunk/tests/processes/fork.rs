@@ -170,6 +170,7 @@ fn dropping_an_inherited_executor_does_not_wait_for_the_parents_threads() {
 type Reading = (&'static str, Box<dyn Fn() -> bool + Sync>);
 
 /// A reader of each kind of handle that keeps memory, decoded blocks or open files between reads.
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 fn readings() -> Vec<Reading> {
     let numbers: Vec<u32> = (0..4000).collect();
     let bytes: &[u8] = bytemuck::cast_slice(&numbers);

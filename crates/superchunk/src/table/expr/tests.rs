@@ -54,7 +54,7 @@ fn table() -> MemoryTable {
 }
 
 fn rows(text: &str) -> Vec<u64> {
-    let found = scan(&table()).with_condition(text).and_then(|scan| scan.row_numbers());
+    let found = scan(table()).with_condition(text).and_then(|scan| scan.row_numbers());
     found.unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 

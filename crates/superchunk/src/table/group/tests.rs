@@ -34,7 +34,7 @@ fn measures_of_groups_are_those_of_their_rows() {
         Aggregate::new(M::Max, "day"),
         Aggregate::new(M::Std, "x"),
     ];
-    let groups = scan(&table()).group_by(&["id"], &wanted).unwrap();
+    let groups = scan(table()).group_by(&["id"], &wanted).unwrap();
     let column = |name| shown(&groups, name);
     assert_eq!(column("id"), ["1", "2"]);
     assert_eq!(column("count"), ["3", "2"]);
@@ -49,8 +49,7 @@ fn measures_of_groups_are_those_of_their_rows() {
 #[test]
 fn sums_find_a_type_that_holds_them() {
     let sum = |by: &str, column: &str| {
-        let table =
-            scan(&table()).group_by(&[by], &[Aggregate::new(Measure::Sum, column)]).unwrap();
+        let table = scan(table()).group_by(&[by], &[Aggregate::new(Measure::Sum, column)]).unwrap();
         (table.columns()[2].dtype.to_string(), shown(&table, &format!("sum({column})")))
     };
     assert_eq!(sum("name", "n").0, "<u8".to_owned());
@@ -66,14 +65,14 @@ fn sums_find_a_type_that_holds_them() {
 
 #[test]
 fn nulls_and_zeros_are_one_key_each() {
-    let distinct = |columns: &[&str]| scan(&table()).distinct(columns).unwrap();
+    let distinct = |columns: &[&str]| scan(table()).distinct(columns).unwrap();
     assert_eq!(shown(&distinct(&["x"]), "x"), ["1.5", "nan", "2.5", "-0.0"]);
     assert_eq!(
         shown(&distinct(&["day"]), "day"),
         ["1970-01-02", "NaT", "1970-01-06", "1970-01-03"]
     );
     assert_eq!(distinct(&["id", "name"]).rows(), 3);
-    let some = scan(&table()).with_condition("id == 2").unwrap().distinct(&["name"]).unwrap();
+    let some = scan(table()).with_condition("id == 2").unwrap().distinct(&["name"]).unwrap();
     assert_eq!(shown(&some, "name"), ["b"]);
     let table = table();
     let empty = scan(&table).with_condition("id == 9").unwrap();
