@@ -79,9 +79,10 @@ impl Packed {
         let offsets = writer.plan.table() + committed.len() as u64 * super::offsets::WIDTH;
         let mut start = offsets + room_for_offsets(file, offsets..first)?;
         let mut rooms = Vec::with_capacity(committed.len());
-        for (number, slot) in committed.iter().enumerate() {
+        let nexts = committed.iter().skip(1).chain([&writer.settled]);
+        for (slot, next) in committed.iter().zip(nexts) {
             let len = self.chunk_header(writer, *slot)?.compressed_len() + self.checksum.len();
-            let (taken, next) = (len as u64, committed.get(number + 1).unwrap_or(&writer.settled));
+            let taken = len as u64;
             let end = at(*slot).saturating_add(taken);
             let unused = zeros(file, end..at(*next))?;
             let former = at(*slot).saturating_sub(start).min(taken);
@@ -208,9 +209,9 @@ impl Packed {
         let Some(writer) = &self.writer else { return Ok(0) };
         let committed = writer.committed.as_deref().unwrap_or_default();
         let Ok(number) = committed.binary_search(&slot) else { return Ok(0) };
-        let next = committed.get(number + 1).unwrap_or(&writer.settled);
+        let next = committed.get(number + 1).map_or(writer.settled, |next| *next);
         let end = self.base.saturating_add(slot.saturating_add(len));
-        let unused = zeros(self.store.as_ref(), end..self.base.saturating_add(*next))?;
+        let unused = zeros(self.store.as_ref(), end..self.base.saturating_add(next))?;
         Ok(usize::try_from(unused).unwrap_or(usize::MAX))
     }
 
