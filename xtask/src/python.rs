@@ -25,7 +25,10 @@ pub(crate) fn test() -> Outcome {
     step("python: install", || install(&wheel))?;
     step("python: tests", || {
         // Not in the folder of the sources, which has no extension module.
-        run(python_with(&["-m", "pytest", "-q"]).arg("--rootdir").arg(host()).arg(host().join("tests")))
+        run(python_with(&["-m", "pytest", "-q"])
+            .arg("--rootdir")
+            .arg(host())
+            .arg(host().join("tests")))
     })?;
     step("python: stubs", || {
         let allowed = host().join("tests").join("stubtest.txt");
@@ -37,7 +40,8 @@ pub(crate) fn test() -> Outcome {
 fn build(options: &[&str]) -> Outcome<PathBuf> {
     let wheels = root().join("target").join("wheels");
     if wheels.exists() {
-        fs::remove_dir_all(&wheels).map_err(|e| format!("cannot empty {}: {e}", wheels.display()))?;
+        fs::remove_dir_all(&wheels)
+            .map_err(|e| format!("cannot empty {}: {e}", wheels.display()))?;
     }
     let mut maturin = python_with(&["-m", "maturin", "build", "--locked", "--interpreter"]);
     maturin.arg(PYTHON.python()).args(options).current_dir(host());
