@@ -137,14 +137,15 @@ def _make(
     errno: int | None,
 ) -> Error:
     """Makes the exception of an error of the library, which calls this."""
-    found = _BY_KIND[kind]
+    found: type[Error] = _BY_KIND[kind]
     if errno is not None and found in (IoError, NotFoundError):
         found = _BY_ERRNO.get(errno, IoError)
     error: Error
     if issubclass(found, IoError):
         number = _errno.EAGAIN if found is LockedError else errno or _errno.EIO
-        error = found(number, _os.strerror(number), path)
-        error._sentence = sentence
+        io_error: IoError = found(number, _os.strerror(number), path)
+        io_error._sentence = sentence
+        error = io_error
     else:
         error = found(sentence)
     error.kind, error.path = kind, path
