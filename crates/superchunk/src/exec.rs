@@ -133,7 +133,9 @@ impl Executor {
 
     /// The same threads, which ask nobody.
     pub(crate) fn unobserved(&self) -> Executor {
-        Executor { observer: None, ..self.clone() }
+        let mut executor = self.clone();
+        executor.observer = None;
+        executor
     }
 
     /// Whether there is somebody to ask.

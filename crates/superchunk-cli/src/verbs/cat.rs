@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Content, Input};
 use crate::location::{Location, LocationArg};
-use crate::objects;
+use crate::objects::{self, ObjectList};
 use crate::opened::Found;
 use crate::output::{self, Document, numbers};
 use crate::picture;
@@ -111,12 +111,7 @@ pub(super) fn show(
         return Err(input.refuse_as_table());
     }
     if let Content::Objects(list) = &input.content {
-        let usual = if context.json() { Form::Json } else { Form::Table };
-        let span = list.span(input.slice.as_deref())?;
-        let span = span.first(head.map_or(u64::MAX, |head| first_of(head, span.count())));
-        input.check_expansion_to(list.len_of(span.count())?, context)?;
-        let form = view.format.unwrap_or(usual);
-        return objects::print(list, span, form, Escape::of(view.escape));
+        return show_objects(&input, list, view, head, context);
     }
     let known = view.dtype.clone().or_else(|| input.dtype());
     let form = match (view.format, context.json()) {
@@ -155,6 +150,20 @@ pub(super) fn show(
         Ok(()) => printer.finish(),
         Err(failure) => Err(failure),
     }
+}
+
+fn show_objects(
+    input: &Input,
+    list: &ObjectList,
+    view: &ViewArgs,
+    head: Option<i64>,
+    context: &Context,
+) -> Outcome {
+    let usual = if context.json() { Form::Json } else { Form::Table };
+    let span = list.span(input.slice.as_deref())?;
+    let span = span.first(head.map_or(u64::MAX, |head| first_of(head, span.count())));
+    input.check_expansion_to(list.len_of(span.count())?, context)?;
+    objects::print(list, span, view.format.unwrap_or(usual), Escape::of(view.escape))
 }
 
 /// An array of structures as a table, where options of tables or lines of values are wanted.

@@ -1,7 +1,7 @@
 //! Whatever is at a path, into a new file or folder.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn file(from: &Path, to: &Path, limits: &Limits) -> Result<(SalvageReport, u64)>
 #[cfg(feature = "bloscpack")]
 fn pack_file(source: &FileReader, to: &Path, limits: &Limits) -> Result<(SalvageReport, u64)> {
     let failed = |error: io::Error| named(to, "cannot write", error);
-    let mut out = BufWriter::new(File::create(to).map_err(failed)?);
+    let mut out = io::BufWriter::new(fs::File::create(to).map_err(failed)?);
     let report = super::pack(source, &mut out, limits)?;
     let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
     file.sync_all().map_err(failed)?;

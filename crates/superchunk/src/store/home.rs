@@ -55,6 +55,7 @@ impl Home {
 
     /// Puts a new store in the place of the old one, in one step: what `write` makes of an empty
     /// one, which it also has to sync. When anything fails, the old one is as it was.
+    #[cfg(any(feature = "bloscpack", test))]
     pub(crate) fn replace<T>(
         &self,
         write: impl FnOnce(&dyn WriteAt) -> Result<T>,
