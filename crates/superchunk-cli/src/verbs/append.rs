@@ -35,8 +35,8 @@ Examples:
   superchunk append names.blp more.txt --replace 7         lines replace objects 7, 8 …
   superchunk append quotes.bcolz today.csv                 or JSON-lines, by heading
   superchunk append quotes.bcolz today.csv --widen         texts of any length
-A crash, a full disk or Ctrl-C leaves the frame as it was. If a kill hits the moment in which the columns
-of a bcolz table get their new lengths, bcolz itself sees columns of different lengths until
+A crash, a full disk or Ctrl-C leaves everything as it was. If a kill hits the moment in which the
+columns of a bcolz table get their new lengths, bcolz itself sees columns of different lengths until
 `superchunk recover` or the next append completes them; superchunk reads all rows meanwhile.";
 
 /// The most bytes that are read at once.

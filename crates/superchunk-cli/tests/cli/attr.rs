@@ -26,7 +26,8 @@ fn one_attribute_too_many_says_what_helps() {
     for number in 1..16 {
         shell.run(&format!("attr set data.b2frame name{number} {number}")).succeeds();
     }
-    let words = "error: `more` is one too many: a frame holds 16\n  help: `superchunk attr rm` removes another one\n";
+    let words = "error: data.b2frame: `more` is one too many: a frame holds 16\n  \
+                 help: `superchunk attr rm` removes another one\n";
     shell.run("attr set data.b2frame more 7").fails(6, words);
 }
 

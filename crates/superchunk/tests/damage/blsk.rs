@@ -431,8 +431,7 @@ fn an_interrupted_commit_is_seen_through() {
     let journal = journal(&files["meta/storage"], 40);
     for cut in [0, 1, journal.len() / 2] {
         let mut files = files.clone();
-        let bytes = journal[..journal.len() - cut].to_vec();
-        files.insert("meta/.b2journal".to_owned(), bytes);
+        files.insert("meta/.b2journal".to_owned(), journal[..journal.len() - cut].to_vec());
         let (saved, report) = salvaged(&files).unwrap();
         // A journal that is damaged was never finished.
         let expected = if cut == 0 { &rows[..160] } else { &rows };
@@ -444,10 +443,8 @@ fn an_interrupted_commit_is_seen_through() {
 fn without_a_list_every_folder_with_chunks_is_a_column_and_strays_are_named() {
     let (mut files, rows) = table(4);
     let stray = files["data/id/__1__.bin"].clone();
-    for path in
-        ["data/__1__.bin", "data/id/deeper/__1__.bin", "data/id/__18446744073709551615__.bin"]
-    {
-        files.insert(path.to_owned(), stray.clone());
+    for name in ["__1__.bin", "id/deeper/__1__.bin", "id/__18446744073709551615__.bin"] {
+        files.insert(format!("data/{name}"), stray.clone());
     }
     for storage in [true, false] {
         if !storage {
@@ -491,10 +488,9 @@ fn every_damaged_byte_of_every_small_file_is_survived_in_bounded_memory() {
         for at in 0..bytes.len() {
             for value in 0..3 {
                 let mut damaged = files.clone();
-                damaged.get_mut(path).unwrap()[at] = rng.next_u64() as u8;
-                if value == 0 {
-                    damaged.get_mut(path).unwrap().truncate(at);
-                }
+                let file = damaged.get_mut(path).unwrap();
+                file[at] = rng.next_u64() as u8;
+                file.truncate(if value == 0 { at } else { usize::MAX });
                 worst = worst.max(run(&damaged).1);
             }
         }

@@ -350,7 +350,7 @@ fn a_hole_is_no_longer_than_the_file_can_have_held() {
     let middle = pack.superchunk().unwrap().compressed_chunk(1).unwrap().len() + 4;
     let end = file.len() - last;
     file[end - middle..end].fill(0);
-    assert!(file.len() < 500);
+    assert!(file.len() < 1000, "{}", file.len());
     let (saved, peak) = peak_of(|| pack_of(&file, &Limits::default()).map(|(saved, _)| saved));
     assert!(peak < 64 << 20, "{peak} bytes");
     Pack::from_bytes(saved.unwrap()).unwrap().superchunk().unwrap().to_vec().unwrap();

@@ -65,7 +65,7 @@ fn free_bytes_are_passed_over_and_stay_when_objects_are_appended() {
 }
 
 #[test]
-fn objects_are_replaced_in_one_step_by_a_file_without_free_bytes() {
+fn objects_are_replaced_in_one_step_by_a_file_without_dead_bytes() {
     let folder = folder_with(&with_free_bytes(50));
     let mut pack = edit(&folder);
     let others = [mixed(4000, 1, 2), b"no longer empty".to_vec(), Vec::new(), b"LAST".to_vec()];
@@ -78,12 +78,8 @@ fn objects_are_replaced_in_one_step_by_a_file_without_free_bytes() {
     pack.close().unwrap();
     assert_eq!(read(&folder), others);
     let pack = edit(&folder);
-    for number in 0..others.len() {
-        let len = pack.superchunk().unwrap().chunk_header(number).unwrap().compressed_len() as u64;
-        let end = pack.chunk_position(number).unwrap() + len + 4;
-        let file_len = folder.open(NAME).unwrap().len().unwrap();
-        assert_eq!(pack.chunk_position(number + 1).unwrap_or(file_len), end, "object {number}");
-    }
+    assert_eq!(pack.dead_len().unwrap(), 0);
+    assert!(pack.free_len().unwrap() <= 4 * 50, "no object has more room than before");
 
     let bytes = folder_with(&PackOptions::new().pack(b"no objects").unwrap());
     let error = edit(&bytes).replace_object(0, b"").unwrap_err();
@@ -174,7 +170,7 @@ fn a_new_file_keeps_the_room_of_every_object_that_was_not_replaced() {
     pack.replace_object(0, &mixed(40_000, 1, 2)).unwrap();
     pack.close().unwrap();
     let pack = edit(&folder);
-    assert_eq!(gaps(&pack), before);
+    assert_eq!(gaps(&pack)[1..], before[1..]);
     assert_eq!(pack.object(0).unwrap(), mixed(40_000, 1, 2));
     assert_eq!(pack.dead_len().unwrap(), 0);
 }

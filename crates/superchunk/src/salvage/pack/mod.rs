@@ -101,7 +101,7 @@ fn find(store: &dyn ReadAt, out: &mut dyn Write, limits: &Limits) -> Result<Salv
     }
     let lens: Vec<usize> = contents.iter().map(|(len, _)| *len).collect();
     let metadata = label(fit(start.metadata, &sizes, &lens, &mut report), &report)?;
-    let header = sizes.header(search.checksum.or(stated), &lens);
+    let header = sizes.header(if is_empty { stated } else { search.checksum }, &lens);
     let stored = contents.iter().map(|(len, range)| match range {
         Some(range) => usize::try_from(range.end - range.start).unwrap_or(usize::MAX),
         None => filler.get(*len).len(),
