@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::needs::{Need, provide};
 use crate::step::{Outcome, cargo, run, say, step};
-use crate::{debian, dependencies, fuzz, hosts, kernels, loom, peers};
+use crate::{debian, dependencies, fuzz, hosts, kernels, loom, peers, python};
 
 /// The two crates that users build without default features, too.
 const CORE: [&str; 4] = ["-p", "superchunk-kernels", "-p", "superchunk"];
@@ -40,7 +40,7 @@ static CHECKS: [Check; 12] = [
     },
     Check { name: "neon", needs: Vec::new, run: kernels::neon_compiles },
     Check { name: "fuzz", needs: fuzz::needs, run: fuzz::smoke },
-    Check { name: "hosts", needs: Vec::new, run: hosts::test },
+    Check { name: "hosts", needs: python::needs, run: hosts },
 ];
 
 /// Runs all checks, or those that the options name; the first that fails ends it.
@@ -149,6 +149,12 @@ fn other_systems() -> Outcome {
         run(check.args(["-p", "superchunk", "-p", "superchunk-cli"]))?;
     }
     Ok(())
+}
+
+/// Every host by itself, then the package of each as its users install it.
+fn hosts() -> Outcome {
+    hosts::test()?;
+    python::test()
 }
 
 #[cfg(test)]

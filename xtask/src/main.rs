@@ -17,6 +17,7 @@ mod loom;
 mod narrow;
 mod needs;
 mod peers;
+mod python;
 mod step;
 
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ cargo xtask <command>
                    all cores busy: --times N for each program (50), --only NAME for one program, may
                    be repeated; saves the output of failed runs as target/flaky/PROGRAM-RUN.txt;
                    example: cargo xtask flaky --times 20 --only races
+  python           build the wheel of hosts/python, install it under target/venv/python, and run its tests
   kernels          every test with each instruction set forced in turn
   neon             the kernels on an emulated aarch64 processor, if there is an emulator
   i686             the tests of kernels and library where `usize` has 32 bits; installs gcc-multilib
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Some((command, options)) if command == "test" => check::test(options),
         Some((command, [])) if command == "setup" => peers::setup().map(drop),
         Some((command, [])) if command == "interop" => interop::interop(),
+        Some((command, [])) if command == "python" => python::python(),
         Some((command, [])) if command == "kernels" => kernels::kernels(),
         Some((command, [])) if command == "neon" => kernels::neon(),
         Some((command, [])) if command == "miri" => kernels::miri(),

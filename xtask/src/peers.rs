@@ -56,6 +56,24 @@ static BENCH: Environment = Environment {
     sources: &[],
 };
 
+/// What the Python package is built with, and compared with.
+pub(crate) static PYTHON: Environment = Environment {
+    folder: "python",
+    variable: "SUPERCHUNK_HOST_PYTHON",
+    packages: &[
+        "maturin==1.16.0",
+        "numpy==2.4.6",
+        "blosc2==4.14.1",
+        "blosc==1.11.4",
+        "numcodecs==0.16.6",
+        "pytest==9.2.0",
+        "hypothesis==6.170.15",
+        "mypy==2.4.1",
+        "psutil==7.2.2",
+    ],
+    sources: &[],
+};
+
 /// The variables that name the interpreters of the environments to tests.
 pub(crate) type Variables = Vec<(&'static str, OsString)>;
 
@@ -117,7 +135,7 @@ impl Environment {
         root().join("target/venv").join(self.folder)
     }
 
-    fn python(&self) -> PathBuf {
+    pub(crate) fn python(&self) -> PathBuf {
         self.path().join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
     }
 

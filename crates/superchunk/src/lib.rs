@@ -91,6 +91,7 @@ pub mod recover;
 mod registry;
 pub mod salvage;
 mod schunk;
+mod spares;
 pub mod store;
 mod superfile;
 pub mod table;

@@ -34,7 +34,8 @@ impl<'py> Input<'py> {
         if buffer.is_c_contiguous() {
             return Ok(Self::Buffer(buffer));
         }
-        let view = PyMemoryView::from(object).or_else(|_| PyMemoryView::from(&raw_view(object)?))?;
+        let view =
+            PyMemoryView::from(object).or_else(|_| PyMemoryView::from(&raw_view(object)?))?;
         let copy = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
         Ok(Self::Bytes(copy, buffer.item_size().max(1)))
     }

@@ -108,10 +108,27 @@ fn kind(error: &Error) -> &'static str {
 fn errno(error: &Error) -> Option<i32> {
     let mut cause = error.source();
     while let Some(found) = cause {
-        if let Some(number) = found.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
-            return Some(number);
+        if let Some(error) = found.downcast_ref::<io::Error>() {
+            return error.raw_os_error().or_else(|| number(error.kind()));
         }
         cause = found.source();
     }
     None
+}
+
+/// The number of a kind of error that the library itself has found; it is the same on all systems.
+fn number(kind: io::ErrorKind) -> Option<i32> {
+    match kind {
+        io::ErrorKind::NotFound => Some(2),
+        io::ErrorKind::PermissionDenied => Some(13),
+        io::ErrorKind::AlreadyExists => Some(17),
+        _ => None,
+    }
+}
+
+/// Panics, so that a test can see what becomes of that.
+#[pyfunction]
+pub(crate) fn _panic(message: String) -> Outcome {
+    #[expect(clippy::panic, reason = "that is what it is for")]
+    caught(|| panic!("{message}"))
 }

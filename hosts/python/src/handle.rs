@@ -100,10 +100,10 @@ impl<T: Held> Handle<T> {
             return Err(Error::invalid(format!(
                 "the {} is open for reading only: open it with mode='r+'{}",
                 T::CLASS,
-                self.origin.path.as_ref().map_or(String::new(), |path| format!(
-                    ", {}",
-                    path.display()
-                ))
+                self.origin
+                    .path
+                    .as_ref()
+                    .map_or(String::new(), |path| format!(", {}", path.display()))
             ))
             .into());
         }

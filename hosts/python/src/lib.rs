@@ -11,13 +11,24 @@
 //! | `handle` | what everything that is open has in common |
 //! | `open` | `superchunk.open` |
 //! | `chunk` | `compress`, `decompress`, `Compressor` |
+//! | `inspect` | `detect`, `verify` |
+//! | `files` | `copy`, `salvage`, `remove` |
+//! | `command` | the program `superchunk` |
+//! | `ndarray` | the class `NDArray` |
+//! | `key`, `index` | what stands between brackets: from Python, and NumPy's rules for it |
+//! | `access` | from a key to the items |
+//! | `values`, `strided` | values as NumPy casts them; memory of arrays |
+//! | `metadata` | values that are stored beside the data |
 
 mod access;
 mod buffers;
 mod chunk;
+mod command;
 mod errors;
+mod files;
 mod handle;
 mod index;
+mod inspect;
 mod key;
 mod metadata;
 mod ndarray;
@@ -33,7 +44,15 @@ mod values;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::chunk::{compress, decompress};
+    use crate::chunk::{ChunkInfo, Compressor, chunk_info, compress, decompress, decompress_into};
+    #[pymodule_export]
+    use crate::command::_run_command;
+    #[pymodule_export]
+    use crate::errors::_panic;
+    #[pymodule_export]
+    use crate::files::{SalvageReport, copy, remove, salvage};
+    #[pymodule_export]
+    use crate::inspect::{Detected, Finding, Report, detect, verify};
     #[pymodule_export]
     use crate::metadata::{_pack, _unpack};
     #[pymodule_export]

@@ -15,7 +15,12 @@ use crate::threads;
 
 /// Opens a file or folder of any format.
 #[pyfunction]
-#[pyo3(signature = (path = None, mode = "r", **options))]
+#[pyo3(
+    signature = (path = None, mode = "r", **options),
+    text_signature = "(path=None, mode='r', *, urlpath=None, offset=0, nthreads=None, limits=None, \
+                      follow=False, lock=None, trust=False, marks=False, check=False, \
+                      dparams=None, mmap_mode=None)"
+)]
 pub(crate) fn open<'py>(
     py: Python<'py>,
     path: Option<PathBuf>,

@@ -12,20 +12,20 @@ use crate::threads;
 /// The steps of the longest pipeline.
 const MAX_FILTERS: usize = 6;
 
-/// What a call has chosen; cheap to copy and to compare.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a call has chosen, `None` where it says nothing; cheap to copy and to compare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The bytes of an item, if the call says it; else the buffer or the dtype does.
+    /// The bytes of an item; else those of the buffer or the dtype.
     pub(crate) item_size: Option<usize>,
-    pub(crate) codec: Codec,
-    pub(crate) level: u8,
-    pub(crate) filters: Filters,
+    pub(crate) codec: Option<Codec>,
+    pub(crate) level: Option<u8>,
+    pub(crate) filters: Option<Filters>,
     pub(crate) block_size: Option<usize>,
-    pub(crate) split: SplitMode,
-    pub(crate) dictionary: bool,
-    pub(crate) format: ChunkFormat,
-    pub(crate) marks: bool,
-    pub(crate) check: bool,
+    pub(crate) split: Option<SplitMode>,
+    pub(crate) dictionary: Option<bool>,
+    pub(crate) format: Option<ChunkFormat>,
+    pub(crate) marks: Option<bool>,
+    pub(crate) check: Option<bool>,
     pub(crate) nthreads: Option<usize>,
 }
 
@@ -36,26 +36,6 @@ pub(crate) enum Filters {
     List([Option<Filter>; MAX_FILTERS]),
     /// Whichever do best with the data: `filters="auto"`.
     Auto,
-}
-
-impl Default for Choice {
-    fn default() -> Self {
-        let mut filters = [None; MAX_FILTERS];
-        filters[0] = Some(Filter::Shuffle);
-        Self {
-            item_size: None,
-            codec: Codec::Lz4,
-            level: 5,
-            filters: Filters::List(filters),
-            block_size: None,
-            split: SplitMode::Auto,
-            dictionary: false,
-            format: ChunkFormat::Blosc2,
-            marks: false,
-            check: false,
-            nthreads: None,
-        }
-    }
 }
 
 impl Choice {
@@ -105,16 +85,16 @@ impl Choice {
     /// Sets one option; returns whether there is one of that name.
     fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
         match name {
-            "codec" => self.codec = codec(value)?,
-            "level" => self.level = number(name, value, "an integer 0 to 9")?,
-            "filters" => self.filters = filters(value)?,
+            "codec" => self.codec = Some(codec(value)?),
+            "level" => self.level = Some(number(name, value, "an integer 0 to 9")?),
+            "filters" => self.filters = Some(filters(value)?),
             "typesize" => self.item_size = optional(name, value)?,
             "blocksize" => self.block_size = optional(name, value)?.filter(|size| *size > 0),
-            "split" => self.split = split(value)?,
-            "dictionary" => self.dictionary = value.is_truthy()?,
-            "format" => self.format = format(value)?,
-            "marks" => self.marks = value.is_truthy()?,
-            "check" => self.check = value.is_truthy()?,
+            "split" => self.split = Some(split(value)?),
+            "dictionary" => self.dictionary = Some(value.is_truthy()?),
+            "format" => self.format = Some(format(value)?),
+            "marks" => self.marks = Some(value.is_truthy()?),
+            "check" => self.check = Some(value.is_truthy()?),
             "nthreads" => {
                 self.nthreads = optional(name, value)?.map(threads::checked).transpose()?;
             }
@@ -136,7 +116,7 @@ impl Choice {
                 "splitmode" => self.set("split", &value)?,
                 "filters" => match get("filters_meta")?.filter(|meta| !meta.is_none()) {
                     Some(meta) => {
-                        self.filters = with_numbers(&value, &meta)?;
+                        self.filters = Some(with_numbers(&value, &meta)?);
                         true
                     }
                     None => self.set(&name, &value)?,
@@ -153,22 +133,33 @@ impl Choice {
 
     /// The options of the library for items of this size, unless the call says another.
     pub(crate) fn compress_options(&self, item_size: usize) -> CompressOptions {
+        self.over(CompressOptions::new(item_size))
+    }
+
+    /// These options with what the call says in their place.
+    pub(crate) fn over(&self, base: CompressOptions) -> CompressOptions {
         let filters = match self.filters {
-            Filters::List(filters) => filters.into_iter().flatten().collect(),
-            Filters::Auto => vec![Filter::Shuffle],
+            Some(Filters::List(filters)) => filters.into_iter().flatten().collect(),
+            Some(Filters::Auto) | None => base.filters.clone(),
         };
-        let mut options = CompressOptions::new(self.item_size.unwrap_or(item_size))
-            .with_codec(self.codec)
-            .with_level(self.level)
-            .with_filters(filters)
-            .with_split(self.split)
-            .with_dictionary(self.dictionary)
-            .with_format(self.format)
-            .with_marks(self.marks)
-            .with_check(self.check)
-            .with_executor(threads::executor(self.nthreads));
-        options.block_size = self.block_size;
+        let mut options =
+            base.with_filters(filters).with_executor(threads::executor(self.nthreads));
+        replace(&mut options.item_size, self.item_size);
+        replace(&mut options.codec, self.codec);
+        replace(&mut options.level, self.level);
+        replace(&mut options.split, self.split);
+        replace(&mut options.dictionary, self.dictionary);
+        replace(&mut options.format, self.format);
+        replace(&mut options.marks, self.marks);
+        replace(&mut options.check, self.check);
+        options.block_size = self.block_size.or(options.block_size);
         options
+    }
+}
+
+fn replace<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
     }
 }
 

@@ -23,19 +23,23 @@ const DETACH_FROM: usize = 16 << 10;
 const MAX_THREADS: usize = 256;
 /// The encoders that a thread keeps.
 const KEPT_ENCODERS: usize = 4;
+/// The most bytes of output memory that an encoder keeps.
+const MAX_KEPT_OUTPUT: usize = 4 << 20;
 
 /// What `set_nthreads` was last called with; 0 if it was not.
 static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 /// Whether this process was made to be one of many.
 static IS_WORKER: AtomicBool = AtomicBool::new(false);
 /// The executors that were ever asked for. There is no lock that a forked child could find taken.
-static EXECUTORS: [OnceLock<Executor>; MAX_THREADS + 1] = [const { OnceLock::new() }; MAX_THREADS + 1];
+static EXECUTORS: [OnceLock<Executor>; MAX_THREADS + 1] =
+    [const { OnceLock::new() }; MAX_THREADS + 1];
 
 thread_local! {
     /// That of the innermost `with nthreads(n)` of this thread; 0 outside.
     static NESTED: Cell<usize> = const { Cell::new(0) };
-    static ENCODERS: RefCell<Vec<(Choice, usize, Encoder)>> = const { RefCell::new(Vec::new()) };
-    static DECODER: RefCell<Option<(usize, Decoder)>> = const { RefCell::new(None) };
+    static ENCODERS: RefCell<Vec<Box<Kept>>> = const { RefCell::new(Vec::new()) };
+    /// The number of its threads and the decoder.
+    static DECODER: Cell<Option<Box<(usize, Decoder)>>> = const { Cell::new(None) };
 }
 
 /// Runs work on about so many bytes. Other Python threads may run meanwhile; the work must not touch
@@ -70,34 +74,61 @@ pub(crate) fn checked(threads: usize) -> PyResult<usize> {
     }
 }
 
-/// Calls `work` with the encoder that this thread keeps for these choices and this item size.
-pub(crate) fn with_encoder<T>(
+/// Compresses with the encoder that this thread keeps for these choices and this item size, and
+/// hands the chunk to `finish`.
+pub(crate) fn encode<T>(
+    py: Python<'_>,
     choice: &Choice,
     item_size: usize,
-    work: impl FnOnce(&mut Encoder) -> Outcome<T>,
+    src: &[u8],
+    finish: impl FnOnce(&[u8]) -> Outcome<T>,
 ) -> Outcome<T> {
-    // The encoder is taken out, so that a panic loses it rather than leaving it half done.
     let threads = choice.nthreads.unwrap_or_else(current);
-    let choice = Choice { nthreads: Some(threads), ..choice.clone() };
-    let kept = ENCODERS.with_borrow_mut(|kept| {
-        let place = kept.iter().position(|(same, size, _)| *size == item_size && *same == choice);
-        place.map(|place| kept.remove(place))
-    });
-    let mut entry = match kept {
-        Some(entry) => entry,
-        None => {
-            let encoder = Encoder::new(&choice.compress_options(item_size))?;
-            (choice, item_size, encoder)
+    let mut kept = ENCODERS.with_borrow_mut(|all| {
+        let is_it = |kept: &Box<Kept>| kept.fits(choice, item_size, threads);
+        match all.iter().rposition(is_it) {
+            Some(place) => Ok(all.remove(place)),
+            None => Kept::new(choice, item_size, threads),
         }
-    };
-    let done = work(&mut entry.2);
-    ENCODERS.with_borrow_mut(|kept| {
-        if kept.len() >= KEPT_ENCODERS {
-            kept.remove(0);
+    })?;
+    // An encoder that fails is not kept: nobody knows what a panic has left of it.
+    let Kept { encoder, out, .. } = kept.as_mut();
+    run(py, src.len(), || {
+        out.clear();
+        Ok(encoder.compress_into(src, out)?)
+    })?;
+    let done = finish(out);
+    if out.capacity() > MAX_KEPT_OUTPUT {
+        *out = Vec::new();
+    }
+    ENCODERS.with_borrow_mut(|all| {
+        if all.len() >= KEPT_ENCODERS {
+            all.remove(0);
         }
-        kept.push(entry);
+        all.push(kept);
     });
     done
+}
+
+/// An encoder, what it is for, and the memory for what it makes.
+struct Kept {
+    choice: Choice,
+    item_size: usize,
+    threads: usize,
+    encoder: Encoder,
+    out: Vec<u8>,
+}
+
+impl Kept {
+    fn new(choice: &Choice, item_size: usize, threads: usize) -> Outcome<Box<Self>> {
+        let options = choice.compress_options(item_size).with_executor(executor(Some(threads)));
+        let encoder = Encoder::new(&options)?;
+        Ok(Box::new(Self { choice: *choice, item_size, threads, encoder, out: Vec::new() }))
+    }
+
+    fn fits(&self, choice: &Choice, item_size: usize, threads: usize) -> bool {
+        self.item_size == item_size && self.threads == threads && self.choice == *choice
+    }
 }
 
 /// Calls `work` with the decoder that this thread keeps.
@@ -106,11 +137,12 @@ pub(crate) fn with_decoder<T>(
     work: impl FnOnce(&mut Decoder) -> Outcome<T>,
 ) -> Outcome<T> {
     let threads = nthreads.unwrap_or_else(current);
-    let kept = DECODER.take().filter(|(kept, _)| *kept == threads);
-    let mut entry = kept
-        .unwrap_or_else(|| (threads, Decoder::new().with_executor(executor(Some(threads)))));
-    let done = work(&mut entry.1);
-    DECODER.set(Some(entry));
+    // While it is at work it is nowhere else: a panic loses it.
+    let kept = DECODER.take().filter(|kept| kept.0 == threads);
+    let new = || Box::new((threads, Decoder::new().with_executor(executor(Some(threads)))));
+    let mut kept = kept.unwrap_or_else(new);
+    let done = work(&mut kept.1);
+    DECODER.set(Some(kept));
     done
 }
 

@@ -1,17 +1,12 @@
 //! `salvage`: what can still be read of a damaged file or folder, into a new one.
 
-use std::fs;
-use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use superchunk::detect::{self, Detected, Format};
-use superchunk::frame::Kind;
 use superchunk::salvage::{self, Certainty, Hole, Piece, Report};
-use superchunk::store::{FileReader, Folder, ReadAt};
 use superchunk::verify::{self, Verdict};
-use superchunk::{Error, ErrorKind, FrameOptions, Limits, SuperChunk, Value};
+use superchunk::{Error, Value};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -53,10 +48,7 @@ pub(crate) fn run(args: &SalvageArgs, context: &Context) -> Outcome {
     }
     Target::Path(args.output.clone()).claim(args.force, context)?;
     let saved = replace(&args.output, args.force, context, |temporary| {
-        let saved = match args.input.is_dir() {
-            true => folder(&args.input, temporary, &limits)?,
-            false => file(&args.input, temporary, &limits)?,
-        };
+        let saved = salvage::path(&args.input, temporary, &limits)?;
         check_name(&args.output, saved.0.format)?;
         check(temporary, context)?;
         Ok(saved)
@@ -114,93 +106,6 @@ fn nothing_saved(args: &SalvageArgs, failure: Failure) -> Failure {
 fn refuse(args: &SalvageArgs, detected: &Detected) -> Failure {
     let name = args.input.display().to_string();
     foreign::refuse(&name, &args.input, detected, "something that can be salvaged")
-}
-
-/// What can be read of a folder, as another one. A tree of `blsk` and a folder of bcolz have no file in common
-/// by which they could be taken for each other; the index of a sparse frame may be what is missing.
-fn folder(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
-    let dir = Folder::open(from)?;
-    match detect::path(from).map(|found| found.format) {
-        Ok(Format::SparseFrame) => return sparse(&dir, to, limits),
-        Ok(Format::Columns) => return Ok(counted(salvage::columns(from, to, limits)?)),
-        _ => {}
-    }
-    let mut refusal = None;
-    for rebuild in [salvage::blsk, salvage::bcolz] {
-        match rebuild(&dir, Arc::new(Folder::create(to)?), limits) {
-            Ok(report) => return Ok(counted(report)),
-            Err(error) if is_of_another_format(&error) => {
-                fs::remove_dir_all(to).map_err(|error| Failure::io("remove it", to, error))?;
-                refusal = Some(error);
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    sparse(&dir, to, limits).map_err(|failure| match refusal {
-        Some(error) if failure.exit() == Some(Exit::Corrupt) => error.into(),
-        _ => failure,
-    })
-}
-
-/// A report of several columns, with the bytes that were found of all.
-fn counted(report: Report) -> (Report, u64) {
-    let bytes = all(&report, "").iter().map(|(_, part)| recovered(part)).sum();
-    (report, bytes)
-}
-
-fn sparse(dir: &Folder, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
-    let create = &mut |options: &FrameOptions| {
-        SuperChunk::create(to, &options.clone().with_kind(Kind::Sparse))
-    };
-    close(salvage::sparse(dir, create, limits)?)
-}
-
-/// What can be read of a file, as another one. Without its start nobody knows what it was: the chunks of
-/// frames are not those of Bloscpack files.
-fn file(from: &Path, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
-    let source = FileReader::open(from)?;
-    let mut start = [0; 4];
-    let is_pack = source.read_at(0, &mut start).is_ok() && start == *b"blpk";
-    if is_pack {
-        return pack(&source, to, limits);
-    }
-    let create = &mut |options: &FrameOptions| SuperChunk::create(to, options);
-    match salvage::frame(&source, create, limits) {
-        Err(error) if is_of_another_format(&error) => {
-            pack(&source, to, limits).map_err(|failure| match failure.exit() {
-                Some(Exit::Corrupt) => error.into(),
-                _ => failure,
-            })
-        }
-        saved => close(saved?),
-    }
-}
-
-/// Whether a salvage has found nothing of what it looks for. A failed write or a limit does not mean that the
-/// input has another format.
-fn is_of_another_format(error: &Error) -> bool {
-    error.kind() == ErrorKind::Corrupt
-}
-
-fn close((saved, report): (SuperChunk, Report)) -> Outcome<(Report, u64)> {
-    let bytes = saved.len();
-    saved.close()?;
-    Ok((report, bytes))
-}
-
-fn pack(source: &FileReader, to: &Path, limits: &Limits) -> Outcome<(Report, u64)> {
-    let failed = |error: io::Error| Failure::io("write it", to, error);
-    let mut out = BufWriter::new(fs::File::create(to).map_err(failed)?);
-    let report = salvage::pack(source, &mut out, limits)?;
-    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.sync_all().map_err(failed)?;
-    let bytes = recovered(&report);
-    Ok((report, bytes))
-}
-
-/// The bytes of all chunks that were found.
-fn recovered(report: &Report) -> u64 {
-    report.pieces.iter().map(|piece| piece.len as u64).sum()
 }
 
 /// A report and those of its columns, with their paths.

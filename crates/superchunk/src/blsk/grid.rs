@@ -4,7 +4,6 @@
 //! last band and add others. Chunks at the far edges are clipped; padded ones are read, too.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use crate::chunk::{Decoder, Encoder};
 use crate::container::{Entry, Layout};
@@ -12,6 +11,7 @@ use crate::error::{Error, ErrorKind, MustGet, Result};
 use crate::limits::Limits;
 use crate::nd::{Axis, Copy, Geometry, product, strides};
 use crate::options::CompressOptions;
+use crate::spares::Spares;
 use crate::superfile::{Column, Order};
 
 /// Such a column.
@@ -23,7 +23,7 @@ pub(super) struct Grid {
     limits: Limits,
     compress: Option<CompressOptions>,
     /// Kept from read to read.
-    decoders: Mutex<Vec<Decoder>>,
+    decoders: Spares<Decoder>,
 }
 
 /// Items of a chunk in memory.
@@ -42,7 +42,7 @@ impl Grid {
         compress: Option<CompressOptions>,
     ) -> Self {
         let entries = column.entries();
-        Self { column, entries, geometry, order, limits, compress, decoders: Mutex::default() }
+        Self { column, entries, geometry, order, limits, compress, decoders: Spares::default() }
     }
 
     /// The number of chunks that an array of this geometry has.
@@ -170,10 +170,8 @@ impl Grid {
         let entry = self.entries.get(number).and_then(|entry| entry.stored_slot());
         let entry = entry.ok_or_else(|| Error::corrupt(format!("there is no chunk {number}")))?;
         let chunk = self.column.chunk(entry).map_err(told)?;
-        let kept = self.decoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut decoder = kept.unwrap_or_else(|| self.decoder());
-        let bytes = decoder.decompress(&chunk).map_err(told)?;
-        self.decoders.lock().unwrap_or_else(PoisonError::into_inner).push(decoder);
+        let decoded = self.decoders.lend(|| self.decoder(), |decoder| decoder.decompress(&chunk));
+        let bytes = decoded.map_err(told)?;
         let size = self.geometry.item_size;
         let sides = if product(&extent, size) == Some(bytes.len()) {
             extent.as_slice()

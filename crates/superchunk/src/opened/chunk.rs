@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::chunk::{Decoder, Header};
 use crate::error::Result;
 use crate::schunk::OpenOptions;
+use crate::spares::Spares;
 use crate::store::ReadAt;
 
 /// One chunk, and what is needed to decode it.
@@ -25,9 +26,7 @@ pub struct StoredChunk {
     bytes: ChunkBytes,
     header: Header,
     options: OpenOptions,
-    /// Decoders that are not at work, with their memory: at most one for each thread that was ever
-    /// reading at the same time.
-    decoders: Mutex<Vec<Decoder>>,
+    decoders: Spares<Decoder>,
 }
 
 /// The bytes of the chunk.
@@ -51,7 +50,7 @@ impl StoredChunk {
             }
         };
         let header = Header::parse(bytes.as_slice())?;
-        Ok(Self { bytes, header, options: options.clone(), decoders: Mutex::default() })
+        Ok(Self { bytes, header, options: options.clone(), decoders: Spares::default() })
     }
 
     /// The header.
@@ -84,18 +83,14 @@ impl StoredChunk {
     }
 
     fn with_decoder<T>(&self, read: impl FnOnce(&mut Decoder) -> Result<T>) -> Result<T> {
-        let decoders = || self.decoders.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = decoders().pop();
-        let mut decoder = kept.unwrap_or_else(|| {
+        let new = || {
             Decoder::new()
                 .with_limits(self.options.limits)
                 .with_executor(self.options.executor.clone())
                 .with_registry(self.options.registry.clone())
                 .with_marks(self.options.marks)
-        });
-        let done = read(&mut decoder);
-        decoders().push(decoder);
-        done
+        };
+        self.decoders.lend(new, read)
     }
 }
 

@@ -41,6 +41,8 @@ mod generations;
 mod input;
 #[cfg(feature = "bloscpack")]
 mod pack;
+#[cfg(any(unix, windows))]
+mod path;
 mod rebuild;
 mod report;
 mod scan;
@@ -54,6 +56,8 @@ pub use columns::columns;
 pub use frame::frame;
 #[cfg(feature = "bloscpack")]
 pub use pack::pack;
+#[cfg(any(unix, windows))]
+pub use path::path;
 pub use rebuild::Create;
 pub use report::{ATTRIBUTE, Certainty, Hole, Order, Piece, Report, Source};
 pub use sparse::sparse;

@@ -1,7 +1,6 @@
 //! From the number of a chunk to its bytes, with as few reads as possible.
 
 use std::ops::Range;
-use std::sync::PoisonError;
 
 use super::SuperChunk;
 use crate::chunk::{ChunkBytes, Content, Decoder, Header, LazyChunk, Output};
@@ -393,13 +392,11 @@ impl SuperChunk {
         &self,
         work: impl FnOnce(&mut Scratch) -> Result<T>,
     ) -> Result<T> {
-        let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scratch =
-            kept.unwrap_or_else(|| Scratch { decoder: self.decoder(), buffer: Vec::new() });
-        scratch.decoder.for_output(Output::Whole);
-        let result = work(&mut scratch);
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        result
+        let new = || Scratch { decoder: self.decoder(), buffer: Vec::new() };
+        self.scratch.lend(new, |scratch| {
+            scratch.decoder.for_output(Output::Whole);
+            work(scratch)
+        })
     }
 }
 

@@ -26,13 +26,14 @@ pub use std_io::{Appender, ByteReader};
 pub(crate) use verify::Depth;
 pub use verify::Verification;
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use crate::chunk::Encoder;
 use crate::container::{ChunkSize, Contents, Integrity, Layout};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::options::CompressOptions;
+use crate::spares::Spares;
 use crate::store::Owner;
 use fetch::Scratch;
 
@@ -77,7 +78,7 @@ pub struct SuperChunk {
     /// A child process that drops its copy must leave the files alone.
     owner: Owner,
     /// Memory for reading, one for each thread that was ever reading at the same time.
-    scratch: Mutex<Vec<Scratch>>,
+    scratch: Spares<Scratch>,
     /// Where each chunk starts, if their sizes differ; the last number is the end.
     starts: OnceLock<Vec<u64>>,
 }
@@ -106,7 +107,7 @@ impl SuperChunk {
             dirty: false,
             writable: false,
             owner: Owner::here(),
-            scratch: Mutex::default(),
+            scratch: Spares::default(),
             starts: OnceLock::new(),
         }
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&str] = &[
     "error",
     "text",
+    "spares",
     "limits",
     "wire",
     "dtype",

@@ -1,12 +1,25 @@
 """Every Blosc-family format: arrays, tables and buffers, without a dependency."""
 
 from ._core import (
+    ChunkInfo,
+    Compressor,
+    Detected,
+    Finding,
+    Report,
+    SalvageReport,
+    chunk_info,
     compress,
+    copy,
     decompress,
+    decompress_into,
+    detect,
     get_nthreads,
     nthreads,
     open,
+    remove,
+    salvage,
     set_nthreads,
+    verify,
 )
 
 __version__ = "0.1.0"
