@@ -64,7 +64,7 @@ fn run(rows: usize) -> Result<(), String> {
     let table = columns(&drawn).map_err(|error| error.to_string())?;
     say(&format!("{:<30}{:>10}{:>12}{:>14}", "condition", "matches", "MB/s", "million rows/s"));
     for (text, names, matches) in CASES {
-        let scan = table::scan(&table).filter(text).map_err(|error| error.to_string())?;
+        let scan = table::scan(&table).with_condition(text).map_err(|error| error.to_string())?;
         let expected = drawn.iter().filter(|row| matches(row)).count() as u64;
         let found = scan.count().map_err(|error| error.to_string())?;
         if found != expected {

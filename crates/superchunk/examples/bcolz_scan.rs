@@ -25,14 +25,14 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 
     let quotes = Table::open(&path)?;
     let source = quotes.source();
-    let busy = table::scan(&source).filter("day == 500 and volume >= 98e3")?;
+    let busy = table::scan(&source).with_condition("day == 500 and volume >= 98e3")?;
     for batch in busy.batches()? {
         let batch = batch?;
         println!("rows {:?}", batch.row_numbers().collect::<Vec<_>>());
         assert_eq!(batch.values::<u64>("volume")?, [98_000, 99_000]);
     }
     let by_day = table::scan(&source)
-        .filter("day < 3")?
+        .with_condition("day < 3")?
         .group_by(&["day"], &[Aggregate::new(Measure::Sum, "volume")])?;
     assert_eq!(table::scan(&by_day).count()?, 3);
 

@@ -118,10 +118,10 @@ pub use schunk::{Appender, ByteReader, Fill, FrameOptions, OpenOptions, SuperChu
 pub use wire::json::{Json, Style as JsonStyle};
 pub use wire::msgpack::Value;
 
-/// Compiles only while threads can share every reader, and take encoders and scans with them.
+/// Compiles only while threads can share every reader, scan and source, take encoders with them, and keep them.
 const _: () = {
-    const fn is_shared<T: Send + Sync>() {}
-    const fn is_sent<T: Send>() {}
+    const fn is_shared<T: Send + Sync + 'static>() {}
+    const fn is_sent<T: Send + 'static>() {}
     is_shared::<SuperChunk>();
     is_shared::<NdArray>();
     is_shared::<Objects>();
@@ -129,21 +129,21 @@ const _: () = {
     is_shared::<bloscpack::Pack>();
     is_shared::<bcolz::Array>();
     is_shared::<bcolz::Table>();
-    is_shared::<bcolz::TableSource<'_>>();
+    is_shared::<bcolz::TableSource>();
     is_shared::<blsk::Array>();
     is_shared::<blsk::Table>();
-    is_shared::<blsk::TableSource<'_>>();
+    is_shared::<blsk::TableSource>();
     is_shared::<frame::Frame>();
     is_shared::<chunk::LazyChunk>();
     is_shared::<table::MemoryTable>();
-    is_shared::<table::Scan<'_>>();
+    is_shared::<table::Scan<'static>>();
     is_shared::<table::Batch>();
     is_shared::<CompressOptions>();
     is_sent::<ByteReader<SuperChunk>>();
     is_sent::<Appender<SuperChunk>>();
     is_sent::<chunk::Encoder>();
     is_sent::<chunk::Decoder>();
-    is_sent::<table::Batches<'_>>();
+    is_shared::<table::Batches<'static>>();
     is_sent::<Error>();
 };
 

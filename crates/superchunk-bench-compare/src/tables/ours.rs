@@ -48,7 +48,7 @@ impl Ours<'_> {
         let sum = done.and_then(|()| {
             let table = Table::open(&path)?;
             let source = table.source();
-            sum_of(table::scan(&source).columns(["price"]).batches()?)
+            sum_of(table::scan(&source).with_columns(["price"]).batches()?)
         });
         Ok((sum.map_err(told)?, times))
     }
@@ -58,7 +58,7 @@ impl Ours<'_> {
         timed(|| {
             let table = Table::open(&self.path)?;
             let source = table.source();
-            sum_of(table::scan(&source).columns(["price", "volume"]).batches()?)
+            sum_of(table::scan(&source).with_columns(["price", "volume"]).batches()?)
         })
     }
 
@@ -82,7 +82,12 @@ impl Ours<'_> {
             let table = Table::open(&self.path)?;
             let source = table.source();
             let condition = format!("{column} >= {low} and {column} < {high}");
-            sum_of(table::scan(&source).filter(&condition)?.columns(["price"]).batches()?)
+            sum_of(
+                table::scan(&source)
+                    .with_condition(&condition)?
+                    .with_columns(["price"])
+                    .batches()?,
+            )
         })
     }
 

@@ -288,7 +288,7 @@ fn no_column(name: &str, columns: &[Column]) -> Failure {
 /// A scan of the rows for which the condition holds.
 fn filtered<'s>(scan: Scan<'s>, condition: Option<&str>) -> Outcome<Scan<'s>> {
     match condition {
-        Some(text) => scan.filter(text).map_err(|error| of_condition(error, condition)),
+        Some(text) => scan.with_condition(text).map_err(|error| of_condition(error, condition)),
         None => Ok(scan),
     }
 }

@@ -179,13 +179,13 @@ impl<'a, W: Write> RowPrinter<'a, W> {
     fn print(mut self, shown: &Shown<'_>, wanted: Wanted<'_>, context: &Context) -> Outcome {
         let Shown { source, objects, span, .. } = shown;
         let mut scan = scan(*source)
-            .columns(scanned(self.views, objects))
-            .rows(span.start..span.stop)
-            .executor(context.executor())
-            .limits(context.limits());
+            .with_columns(scanned(self.views, objects))
+            .with_rows(span.start..span.stop)
+            .with_executor(context.executor())
+            .with_limits(context.limits());
         scan = filtered(scan, wanted.condition)?;
         if span.step == 1 {
-            scan = scan.limit(wanted.most.unwrap_or(u64::MAX));
+            scan = scan.with_limit(wanted.most.unwrap_or(u64::MAX));
         }
         let mut left = wanted.most.unwrap_or(u64::MAX);
         let batches = scan.batches().map_err(|error| of_condition(error, wanted.condition))?;

@@ -49,9 +49,9 @@ pub(crate) fn show_totals(
     let measures: Vec<Aggregate> =
         measures.into_iter().map(|(measure, name)| Aggregate::new(measure, name)).collect();
     let scan = scan(&*source)
-        .rows(span.start..span.stop)
-        .executor(context.executor())
-        .limits(context.limits());
+        .with_rows(span.start..span.stop)
+        .with_executor(context.executor())
+        .with_limits(context.limits());
     let groups = filtered(scan, wanted.condition)?.group_by(&by, &measures);
     let groups = groups.map_err(|error| of_condition(error, wanted.condition))?;
     let wanted = Wanted { condition: None, slice: None, ..wanted };

@@ -4,6 +4,7 @@
 //! about by length and hash, so that a chunk that bcolz has changed is read again, never skipped
 //! by what it held before.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
@@ -14,12 +15,14 @@ use super::table::Table;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
 use crate::schunk::SuperChunk;
-use crate::table::{self, Bounds, BoundsFile, ChunkToken, chunk_bounds};
+use crate::table::{self, Bounds, BoundsFile, ChunkToken, chunk_bounds, column_of};
 
 /// The file of bounds, in the folder `meta` of a column.
 const FILE: &str = "b2bounds";
 
 /// A table as [scans](crate::table::scan) see it: nested columns have paths such as `position/x`.
+///
+/// `T` is what holds the table: `&Table`, `Table`, or `Arc<Table>`.
 ///
 /// ```
 /// use superchunk::bcolz::{ArrayOptions, Table, TableOptions};
@@ -31,23 +34,26 @@ const FILE: &str = "b2bounds";
 /// quotes.append(&[("close", bytemuck::cast_slice(&[10.5f64, 9.0, 12.25]))])?;
 ///
 /// let source = quotes.source();
-/// assert_eq!(table::scan(&source).filter("close > 10")?.row_numbers()?, [0, 2]);
+/// assert_eq!(table::scan(&source).with_condition("close > 10")?.row_numbers()?, [0, 2]);
+///
+/// // One that owns the table can be kept in a scan, returned, and moved to another thread.
+/// let scan = table::scan(quotes.into_source()).with_condition("close < 10")?;
+/// assert_eq!(std::thread::spawn(move || scan.count()).join().unwrap()?, 1);
 /// # Ok::<(), superchunk::Error>(())
 /// ```
-pub struct TableSource<'a> {
-    rows: u64,
+pub struct TableSource<T = Table> {
+    table: T,
     columns: Vec<table::Column>,
-    arrays: Vec<&'a Array>,
     /// What the files of bounds say, each read when it is first asked.
     files: Vec<OnceLock<Option<BoundsFile>>>,
     /// What was found to hold, by column and chunk: a chunk is hashed once.
     known: Mutex<HashMap<(usize, u64), Option<Bounds>>>,
 }
 
-impl fmt::Debug for TableSource<'_> {
+impl<T: Borrow<Table>> fmt::Debug for TableSource<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableSource")
-            .field("rows", &self.rows)
+            .field("rows", &self.table.borrow().len())
             .field("columns", &self.columns)
             .finish_non_exhaustive()
     }
@@ -56,20 +62,14 @@ impl fmt::Debug for TableSource<'_> {
 impl Table {
     /// The table as scans see it.
     #[must_use]
-    pub fn source(&self) -> TableSource<'_> {
-        let arrays = self.arrays();
-        let columns = arrays.iter().map(|(path, array)| {
-            table::Column::new(path, array.dtype().clone())
-                .with_row_shape(array.row_shape())
-                .with_chunk_rows(array.chunk_len())
-        });
-        TableSource {
-            rows: self.len(),
-            columns: columns.collect(),
-            files: arrays.iter().map(|_| OnceLock::new()).collect(),
-            arrays: arrays.into_iter().map(|(_, array)| array).collect(),
-            known: Mutex::default(),
-        }
+    pub fn source(&self) -> TableSource<&Self> {
+        TableSource::new(self)
+    }
+
+    /// The table as scans see it, owned by them.
+    #[must_use]
+    pub fn into_source(self) -> TableSource {
+        TableSource::new(self)
     }
 
     /// Commits, and writes down the least and the greatest value of every chunk of every column of
@@ -86,10 +86,23 @@ impl Table {
     }
 }
 
-impl TableSource<'_> {
+impl<T: Borrow<Table>> TableSource<T> {
+    /// A table as scans see it.
+    pub fn new(table: T) -> Self {
+        let arrays = table.borrow().arrays().into_iter();
+        let columns: Vec<_> = arrays
+            .map(|(path, array)| {
+                table::Column::new(path, array.dtype().clone())
+                    .with_row_shape(array.row_shape())
+                    .with_chunk_rows(array.chunk_len())
+            })
+            .collect();
+        let files = columns.iter().map(|_| OnceLock::new()).collect();
+        Self { table, columns, files, known: Mutex::default() }
+    }
+
     fn array(&self, column: usize) -> Result<&Array> {
-        let array = self.arrays.get(column).copied();
-        array.ok_or_else(|| Error::invalid(format!("there is no column {column}")))
+        self.table.borrow().array(&column_of(&self.columns, column)?.name)
     }
 
     /// The rows of a chunk.
@@ -105,20 +118,22 @@ impl TableSource<'_> {
     }
 
     fn file(&self, column: usize) -> Option<&BoundsFile> {
-        let array = self.arrays.get(column)?;
+        let array = self.array(column).ok()?;
         let read = || array.read_bounds().ok().flatten();
         self.files.get(column)?.get_or_init(read).as_ref()
     }
 
     fn look_up(&self, column: usize, chunk: u64) -> Option<Bounds> {
-        let array = self.arrays.get(column)?;
+        let array = self.array(column).ok()?;
         let file = self.file(column)?;
         let number = usize::try_from(chunk).ok().filter(|number| *number < file.len())?;
         // Without an entry there is no need to hash.
         let token = self.token(array.chunks()?, chunk).ok()?;
         file.get(number, token, self.rows_of(array, chunk))
     }
+}
 
+impl TableSource<&Table> {
     /// Brings the file of bounds of a column up to date.
     fn refresh(&self, column: usize) -> Result<()> {
         let array = self.array(column)?;
@@ -147,9 +162,9 @@ impl TableSource<'_> {
     }
 }
 
-impl table::Source for TableSource<'_> {
+impl<T: Borrow<Table> + Send + Sync> table::Source for TableSource<T> {
     fn rows(&self) -> u64 {
-        self.rows
+        self.table.borrow().len()
     }
 
     fn columns(&self) -> &[table::Column] {
@@ -230,7 +245,8 @@ mod tests {
     /// How many chunks of `n` were tested by a scan of `n == value`, and how many rows it found.
     fn tested(table: &Table, value: u32) -> (u64, u64) {
         let source = table.source();
-        let scan = scan(&source).columns(["m"]).filter(&format!("n == {value}")).unwrap();
+        let scan =
+            scan(&source).with_columns(["m"]).with_condition(&format!("n == {value}")).unwrap();
         let mut batches = scan.batches().unwrap();
         let found = batches.by_ref().map(|batch| batch.unwrap().len() as u64).sum();
         (batches.stats().rows_tested, found)

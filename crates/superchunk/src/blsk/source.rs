@@ -1,22 +1,25 @@
 //! A table as scans see it.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Range;
 
 use super::table::Table;
-use crate::error::{Error, Result};
-use crate::table::{Column, Source};
+use crate::error::Result;
+use crate::table::{Column, Source, column_of};
 
 /// A table as [scans](crate::table::scan) see it: columns of groups have paths.
-pub struct TableSource<'a> {
-    table: &'a Table,
+///
+/// `T` is what holds the table: `&Table`, `Table`, or `Arc<Table>`.
+pub struct TableSource<T = Table> {
+    table: T,
     columns: Vec<Column>,
 }
 
-impl fmt::Debug for TableSource<'_> {
+impl<T: Borrow<Table>> fmt::Debug for TableSource<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableSource")
-            .field("rows", &self.table.len())
+            .field("rows", &self.table.borrow().len())
             .field("columns", &self.columns)
             .finish_non_exhaustive()
     }
@@ -25,29 +28,40 @@ impl fmt::Debug for TableSource<'_> {
 impl Table {
     /// The table as scans see it.
     #[must_use]
-    pub fn source(&self) -> TableSource<'_> {
-        let sides = self.row_shape().iter();
+    pub fn source(&self) -> TableSource<&Self> {
+        TableSource::new(self)
+    }
+
+    /// The table as scans see it, owned by them.
+    #[must_use]
+    pub fn into_source(self) -> TableSource {
+        TableSource::new(self)
+    }
+}
+
+impl<T: Borrow<Table>> TableSource<T> {
+    /// A table as scans see it.
+    pub fn new(held: T) -> Self {
+        let table = held.borrow();
+        let sides = table.row_shape().iter();
         let row_shape: Vec<usize> =
             sides.map(|side| usize::try_from(*side).unwrap_or(usize::MAX)).collect();
-        let chunk_rows = self.chunk_shape().first().map_or(0, |rows| *rows as u64);
-        let columns = self.names().filter_map(|name| {
-            let column = Column::new(name, self.dtype(name).ok()?.clone());
+        let chunk_rows = table.chunk_shape().first().map_or(0, |rows| *rows as u64);
+        let columns = table.names().filter_map(|name| {
+            let column = Column::new(name, table.dtype(name).ok()?.clone());
             Some(column.with_row_shape(&row_shape).with_chunk_rows(chunk_rows))
         });
-        TableSource { columns: columns.collect(), table: self }
+        Self { columns: columns.collect(), table: held }
     }
-}
 
-impl TableSource<'_> {
     fn name(&self, column: usize) -> Result<&str> {
-        let found = self.columns.get(column).map(|column| column.name.as_str());
-        found.ok_or_else(|| Error::invalid(format!("there is no column {column}")))
+        column_of(&self.columns, column).map(|column| column.name.as_str())
     }
 }
 
-impl Source for TableSource<'_> {
+impl<T: Borrow<Table> + Send + Sync> Source for TableSource<T> {
     fn rows(&self) -> u64 {
-        self.table.len()
+        self.table.borrow().len()
     }
 
     fn columns(&self) -> &[Column] {
@@ -55,11 +69,11 @@ impl Source for TableSource<'_> {
     }
 
     fn read(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        self.table.read_rows(self.name(column)?, rows, dst)
+        self.table.borrow().read_rows(self.name(column)?, rows, dst)
     }
 
     fn gather(&self, column: usize, rows: &[u64], dst: &mut [u8]) -> Result<()> {
-        self.table.gather(self.name(column)?, rows, dst)
+        self.table.borrow().gather(self.name(column)?, rows, dst)
     }
 }
 
@@ -82,7 +96,10 @@ mod tests {
         let rows = [("id", bytemuck::cast_slice(&ids)), ("place/x", bytemuck::cast_slice(&xs))];
         table.append(&rows).unwrap();
         let source = table.source();
-        let found = scan(&source).columns(["id"]).filter("place.x > 1 and `place/x` < 2").unwrap();
+        let found = scan(&source)
+            .with_columns(["id"])
+            .with_condition("place.x > 1 and `place/x` < 2")
+            .unwrap();
         let batch = found.batches().unwrap().next().unwrap().unwrap();
         assert_eq!(batch.values::<u32>("id").unwrap(), [2]);
         assert_eq!(scan(&source).summary("place/x").unwrap().mean(), Some(1.5));

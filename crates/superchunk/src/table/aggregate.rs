@@ -67,11 +67,11 @@ impl Scan<'_> {
     /// let table = MemoryTable::new().with_values("x", &[1u8, 2, 3, 250])?;
     /// let all = table::scan(&table).summary("x")?;
     /// assert_eq!((all.sum, all.mean()), (Some(Number::Int(256)), Some(64.0)));
-    /// assert_eq!(table::scan(&table).filter("x < 100")?.summary("x")?.max, Some(Number::Int(3)));
+    /// assert_eq!(table::scan(&table).with_condition("x < 100")?.summary("x")?.max, Some(Number::Int(3)));
     /// # Ok::<(), superchunk::Error>(())
     /// ```
     pub fn summary(&self, column: &str) -> Result<Summary> {
-        let batches = self.clone().columns([column]).batches()?;
+        let batches = self.clone().with_columns([column]).batches()?;
         let columns = batches.columns();
         let wanted = column_of(&columns, 0)?;
         check_numbers(wanted)?;

@@ -102,7 +102,7 @@ impl Scan<'_> {
                 names.push(&aggregate.column);
             }
         }
-        let batches = self.clone().columns(names).batches()?;
+        let batches = self.clone().with_columns(names).batches()?;
         let columns = batches.columns();
         let keys: Vec<Column> = columns.iter().take(by.len()).cloned().collect();
         let measured: Vec<Column> = columns

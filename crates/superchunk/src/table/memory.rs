@@ -16,7 +16,7 @@ use crate::error::{Error, MustGet, Result};
 /// let table = MemoryTable::new()
 ///     .with_values("day", &[1u32, 2, 3])?
 ///     .with_values("close", &[10.5f64, 9.0, 12.25])?;
-/// let high = table::scan(&table).filter("close > 10")?.count()?;
+/// let high = table::scan(&table).with_condition("close > 10")?.count()?;
 /// assert_eq!(high, 2);
 /// # Ok::<(), superchunk::Error>(())
 /// ```

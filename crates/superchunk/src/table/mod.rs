@@ -13,7 +13,7 @@
 //!     .with_values("close", &[11.0f64, 10.5, 12.5, 13.0])?;
 //!
 //! let mut days: Vec<u32> = Vec::new();
-//! for batch in table::scan(&quotes).columns(["day"]).filter("close > open")?.batches()? {
+//! for batch in table::scan(&quotes).with_columns(["day"]).with_condition("close > open")?.batches()? {
 //!     days.extend(batch?.values::<u32>("day")?);
 //! }
 //! assert_eq!(days, [1, 3, 4]);
@@ -46,5 +46,6 @@ pub use params::Params;
 pub use scan::{Batch, Batches, ColumnData, Scan, ScanStats, scan};
 pub use sidecar::{BoundsFile, ChunkToken};
 pub use sort::SortBy;
+pub(crate) use source::column_of;
 pub use source::{Column, Source};
 pub use text::parse_item;

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 ///
 /// let table = MemoryTable::new().with_values("x", &[1, 5, 9])?;
 /// let params = Params::new().with("low", 4);
-/// assert_eq!(table::scan(&table).filter("x > :low")?.with_params(params).count()?, 2);
+/// assert_eq!(table::scan(&table).with_condition("x > :low")?.with_params(params).count()?, 2);
 /// # Ok::<(), superchunk::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]

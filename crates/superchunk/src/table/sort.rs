@@ -45,7 +45,7 @@ impl Scan<'_> {
         let mut names: Vec<&str> = by.iter().map(|key| key.column.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        let table = self.clone().columns(names).to_table()?;
+        let table = self.clone().with_columns(names).to_table()?;
         let places = order_of(&table, by, rows.len())?;
         Ok(places.into_iter().filter_map(|place| rows.get(place).copied()).collect())
     }
@@ -131,7 +131,8 @@ mod tests {
         assert_eq!(order(&[SortBy::descending("b")]), [4, 0, 3, 2, 1]);
         assert_eq!(order(&[SortBy::ascending("name"), SortBy::descending("a")]), [3, 1, 2, 4, 0]);
         assert_eq!(order(&[]), [0, 1, 2, 3, 4]);
-        let some = scan(&table).filter("a != 0").unwrap().order(&[SortBy::descending("name")]);
+        let some =
+            scan(&table).with_condition("a != 0").unwrap().order(&[SortBy::descending("name")]);
         assert_eq!(some.unwrap(), [0, 2, 4, 1]);
     }
 
@@ -139,7 +140,7 @@ mod tests {
     fn a_sorted_table_has_all_columns_in_the_new_order() {
         let sorted = table().sorted(&[SortBy::ascending("a")]).unwrap();
         assert_eq!(sorted.bytes(2).unwrap(), b"a\0b\0a\0zzb\0");
-        let few = scan(&sorted).columns(["name"]).filter("a > 0").unwrap();
+        let few = scan(&sorted).with_columns(["name"]).with_condition("a > 0").unwrap();
         let few = few.sorted(&[SortBy::descending("b")]).unwrap();
         assert_eq!((few.columns().len(), few.bytes(0).unwrap()), (1, b"zzb\0".as_slice()));
     }

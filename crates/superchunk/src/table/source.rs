@@ -1,6 +1,7 @@
 //! What a scan reads: columns of rows, whoever keeps them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::bounds::Bounds;
 use crate::dtype::{DKind, DType};
@@ -73,6 +74,35 @@ pub trait Source: Send + Sync {
         None
     }
 }
+
+/// Whoever borrows, owns or shares a source is one.
+macro_rules! source_through {
+    ($($pointer:ty),*) => {$(
+        impl<T: Source + ?Sized> Source for $pointer {
+            fn rows(&self) -> u64 {
+                (**self).rows()
+            }
+
+            fn columns(&self) -> &[Column] {
+                (**self).columns()
+            }
+
+            fn read(&self, column: usize, rows: Range<u64>, dst: &mut [u8]) -> Result<()> {
+                (**self).read(column, rows, dst)
+            }
+
+            fn gather(&self, column: usize, rows: &[u64], dst: &mut [u8]) -> Result<()> {
+                (**self).gather(column, rows, dst)
+            }
+
+            fn bounds(&self, column: usize, chunk: u64) -> Option<Bounds> {
+                (**self).bounds(column, chunk)
+            }
+        }
+    )*};
+}
+
+source_through!(&T, Box<T>, Arc<T>);
 
 /// A column of a [`Source`].
 #[non_exhaustive]

@@ -65,7 +65,7 @@ fn debug_prints_no_contents() {
 
     let table = MemoryTable::new().with_values("byte", &bytes).unwrap();
     check(&table);
-    let scan = table::scan(&table).filter("byte > 3").unwrap();
+    let scan = table::scan(&table).with_condition("byte > 3").unwrap();
     check(&scan);
     let mut batches = scan.batches().unwrap();
     check(&batches.next().unwrap().unwrap());

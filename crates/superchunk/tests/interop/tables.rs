@@ -211,7 +211,7 @@ fn numpy_finds_the_same_rows() {
             peer.mask(&pair.theirs).unwrap_or_else(|error| panic!("{}: {error}", pair.theirs));
         let rows: Vec<u64> =
             (0..).zip(&theirs).filter(|(_, truth)| **truth != 0).map(|(row, _)| row).collect();
-        let scan = table::scan(&table).filter(&pair.ours).unwrap();
+        let scan = table::scan(&table).with_condition(&pair.ours).unwrap();
         let ours = scan.row_numbers().unwrap_or_else(|error| panic!("{}: {error}", pair.ours));
         let differ = ours.iter().find(|row| !rows.contains(row));
         let differ = differ.or_else(|| rows.iter().find(|row| !ours.contains(row)));
@@ -238,7 +238,7 @@ fn bounds_are_never_wrong_whatever_bcolz_does_to_the_table() {
         let theirs = peer.bcolz_count_where(&path, text).unwrap();
         let table = Table::open(&path).unwrap();
         let source = table.source();
-        let mut batches = table::scan(&source).filter(text).unwrap().batches().unwrap();
+        let mut batches = table::scan(&source).with_condition(text).unwrap().batches().unwrap();
         let ours: u64 = batches.by_ref().map(|batch| batch.unwrap().len() as u64).sum();
         assert_eq!((ours, theirs), (rows, rows), "{text}");
         batches.stats().rows_tested

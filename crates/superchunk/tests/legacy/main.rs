@@ -11,6 +11,7 @@ mod blsk_golden;
 mod door;
 mod door_options;
 mod json;
+mod owned_scans;
 mod packs;
 mod packs_corruption;
 mod packs_golden;

@@ -353,12 +353,15 @@ fn random_expressions_mean_what_a_row_by_row_evaluator_says() {
             let part = Maker { rng: &mut rng, known: &known }.condition(number % 4);
             let expected: Vec<u64> =
                 (0..ROWS).filter(|row| truth(&part, *row)).map(|row| row as u64).collect();
-            let scan = table::scan(&table).filter(&part.text).unwrap();
+            let scan = table::scan(&table).with_condition(&part.text).unwrap();
             let found = scan.row_numbers().unwrap_or_else(|error| panic!("{}: {error}", part.text));
             assert!(found == expected, "{}: {} and {}", part.text, found.len(), expected.len());
             // In parts, with threads, and beginning anywhere, it is the same.
             let start = rng.below(ROWS as u64);
-            let scan = scan.rows(start..ROWS as u64).executor(Executor::threads(2)).batch_rows(100);
+            let scan = scan
+                .with_rows(start..ROWS as u64)
+                .with_executor(Executor::threads(2))
+                .with_batch_rows(100);
             let part_of: Vec<u64> = expected.into_iter().filter(|row| *row >= start).collect();
             assert!(scan.row_numbers().unwrap() == part_of, "{} from {start}", part.text);
         }
@@ -371,7 +374,7 @@ fn matching_rows_come_with_their_values() {
     let known = columns(&mut rng);
     let table = table_of(&known);
     for text in ["a > 100", "flag", "x is not nan and b < 250", "s == 'ab'", "true", "f == 10"] {
-        let scan = table::scan(&table).filter(text).unwrap().batch_rows(64);
+        let scan = table::scan(&table).with_condition(text).unwrap().with_batch_rows(64);
         let mut rows = 0;
         for batch in scan.batches().unwrap() {
             let batch = batch.unwrap();
@@ -415,7 +418,10 @@ fn no_text_makes_the_parser_panic() {
                 String::from_utf8_lossy(&text).into_owned()
             }
         };
-        let found = table::scan(&table).rows(0..50).filter(&text).and_then(|scan| scan.count());
+        let found = table::scan(&table)
+            .with_rows(0..50)
+            .with_condition(&text)
+            .and_then(|scan| scan.count());
         match found {
             Ok(_) => good += 1,
             Err(error) => {
@@ -438,11 +444,11 @@ fn deep_and_long_texts_are_refused_or_run() {
         }
     }
     let closed = format!("{}flag{}", "(".repeat(90), ")".repeat(90));
-    assert!(table::scan(&table).filter(&closed).unwrap().count().is_ok());
+    assert!(table::scan(&table).with_condition(&closed).unwrap().count().is_ok());
     let long = vec!["a == 1"; 3000].join(" or ");
-    assert!(table::scan(&table).filter(&long).unwrap().count().is_ok());
+    assert!(table::scan(&table).with_condition(&long).unwrap().count().is_ok());
     let list = (0..4000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
-    assert!(table::scan(&table).filter(&format!("e in ({list})")).unwrap().count().is_ok());
+    assert!(table::scan(&table).with_condition(&format!("e in ({list})")).unwrap().count().is_ok());
     let error = Expr::parse(&"a".repeat(70_000)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
 }

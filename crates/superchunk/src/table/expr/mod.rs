@@ -76,13 +76,6 @@ impl Expr {
     pub fn text(&self) -> &str {
         &self.text
     }
-
-    /// As a condition over the columns of a table.
-    pub(crate) fn filter(&self, columns: &[Column], params: &Params) -> Result<Filter> {
-        let mut compiler = Compiler { columns, params, slots: Vec::new() };
-        let cond = compiler.cond(&self.tree)?;
-        Ok(Filter { cond, slots: compiler.slots })
-    }
 }
 
 impl fmt::Display for Expr {
@@ -114,6 +107,13 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
+    /// What holds where all of these expressions do.
+    pub(crate) fn new(exprs: &[Expr], columns: &[Column], params: &Params) -> Result<Self> {
+        let mut compiler = Compiler { columns, params, slots: Vec::new() };
+        let terms = exprs.iter().map(|expr| compiler.cond(&expr.tree)).collect::<Result<_>>()?;
+        Ok(Self { cond: compile::all_of(terms), slots: compiler.slots })
+    }
+
     /// The columns it uses; its other methods call them by their place here.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots

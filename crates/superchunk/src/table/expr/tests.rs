@@ -54,13 +54,13 @@ fn table() -> MemoryTable {
 }
 
 fn rows(text: &str) -> Vec<u64> {
-    let found = scan(&table()).filter(text).and_then(|scan| scan.row_numbers());
+    let found = scan(&table()).with_condition(text).and_then(|scan| scan.row_numbers());
     found.unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn refused(text: &str) -> Error {
     let table = table();
-    let found = scan(&table).filter(text).and_then(|scan| scan.row_numbers());
+    let found = scan(&table).with_condition(text).and_then(|scan| scan.row_numbers());
     found.expect_err(text)
 }
 
@@ -178,7 +178,8 @@ fn texts_and_moments() {
 #[test]
 fn parameters_are_values_and_never_text() {
     let table = table();
-    let count = |text: &str, params: Params| scan(&table).filter(text)?.with_params(params).count();
+    let count =
+        |text: &str, params: Params| scan(&table).with_condition(text)?.with_params(params).count();
     assert_eq!(
         count("i > :low and i < $1", Params::new().with("low", -5).with("1", 6)).unwrap(),
         3

@@ -19,7 +19,7 @@ fn table() -> MemoryTable {
 }
 
 fn shown(table: &MemoryTable, column: &str) -> Vec<String> {
-    let batch = scan(table).columns([column]).batches().unwrap().next().unwrap().unwrap();
+    let batch = scan(table).with_columns([column]).batches().unwrap().next().unwrap().unwrap();
     (0..batch.len()).map(|row| batch.columns()[0].format_row(row).unwrap()).collect()
 }
 
@@ -73,10 +73,10 @@ fn nulls_and_zeros_are_one_key_each() {
         ["1970-01-02", "NaT", "1970-01-06", "1970-01-03"]
     );
     assert_eq!(distinct(&["id", "name"]).rows(), 3);
-    let some = scan(&table()).filter("id == 2").unwrap().distinct(&["name"]).unwrap();
+    let some = scan(&table()).with_condition("id == 2").unwrap().distinct(&["name"]).unwrap();
     assert_eq!(shown(&some, "name"), ["b"]);
     let table = table();
-    let empty = scan(&table).filter("id == 9").unwrap();
+    let empty = scan(&table).with_condition("id == 9").unwrap();
     assert_eq!(empty.group_by(&["id"], &[]).unwrap().rows(), 0);
 }
 
@@ -95,6 +95,6 @@ fn what_cannot_be_grouped_is_refused() {
     );
     let many: Vec<u64> = (0..10_000).collect();
     let many = MemoryTable::new().with_values("n", &many).unwrap();
-    let small = scan(&many).limits(Limits::default().with_max_decoded(100_000));
+    let small = scan(&many).with_limits(Limits::default().with_max_decoded(100_000));
     assert_eq!(small.distinct(&["n"]).unwrap_err().kind(), ErrorKind::LimitExceeded);
 }

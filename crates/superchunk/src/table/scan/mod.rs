@@ -18,6 +18,7 @@ pub use run::Batches;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::expr::Expr;
 use super::memory::MemoryTable;
@@ -31,13 +32,16 @@ use crate::limits::Limits;
 const BATCH_ROWS: usize = 65_536;
 
 /// A scan of a source; it reads nothing until its results are asked for.
+///
+/// The source is borrowed, owned, or shared (`&T`, `T`, `Arc<T>`). With one that is not borrowed, the scan
+/// and its [`Batches`] are `'static`: they can be kept, returned, and moved to other threads.
 #[must_use]
-pub fn scan(source: &dyn Source) -> Scan<'_> {
+pub fn scan<'a>(source: impl Source + 'a) -> Scan<'a> {
     Scan {
-        source,
+        source: Arc::new(source),
         columns: None,
         rows: None,
-        filter: None,
+        filters: Vec::new(),
         params: Params::new(),
         batch_rows: BATCH_ROWS,
         executor: Executor::inline(),
@@ -51,10 +55,11 @@ pub fn scan(source: &dyn Source) -> Scan<'_> {
 /// [`batches`](Scan::batches) and others.
 #[derive(Clone)]
 pub struct Scan<'a> {
-    source: &'a dyn Source,
+    source: Arc<dyn Source + 'a>,
     columns: Option<Vec<String>>,
     rows: Option<Range<u64>>,
-    filter: Option<Expr>,
+    /// All of them must hold.
+    filters: Vec<Expr>,
     params: Params,
     batch_rows: usize,
     executor: Executor,
@@ -88,7 +93,7 @@ impl fmt::Debug for Scan<'_> {
         f.debug_struct("Scan")
             .field("columns", &self.columns)
             .field("rows", &self.rows)
-            .field("filter", &self.filter)
+            .field("filters", &self.filters)
             .field("skip", &self.skip)
             .field("limit", &self.limit)
             .finish_non_exhaustive()
@@ -98,34 +103,28 @@ impl fmt::Debug for Scan<'_> {
 impl<'a> Scan<'a> {
     /// Reads these columns, in this order; without this call, all.
     #[must_use]
-    pub fn columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+    pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.columns = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Reads rows of this range only.
+    /// Reads only rows of this range.
     #[must_use]
-    pub fn rows(mut self, rows: Range<u64>) -> Self {
+    pub fn with_rows(mut self, rows: Range<u64>) -> Self {
         self.rows = Some(rows);
         self
     }
 
-    /// Reads the rows only for which an expression holds. A second filter holds beside the first.
-    pub fn filter(self, text: &str) -> Result<Self> {
-        let both = match &self.filter {
-            Some(first) => Expr::parse(&format!("({}) and ({text})", first.text())),
-            None => Expr::parse(text),
-        };
-        // If the text is wrong, the error shall tell its place in this text.
-        Expr::parse(text)?;
-        both.map(|expr| self.with_filter(expr))
-    }
-
-    /// Reads the rows only for which this expression holds, and no other filter matters.
+    /// Reads only the rows for which this expression holds, beside those that were given before.
     #[must_use]
     pub fn with_filter(mut self, filter: Expr) -> Self {
-        self.filter = Some(filter);
+        self.filters.push(filter);
         self
+    }
+
+    /// [`with_filter`](Self::with_filter) of an expression as text, such as `close > open`.
+    pub fn with_condition(self, text: &str) -> Result<Self> {
+        Ok(self.with_filter(Expr::parse(text)?))
     }
 
     /// Gives the parameters of the expression their values.
@@ -135,37 +134,37 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// At most so many rows a batch.
+    /// Gives batches of at most this many rows; 65536 without this call.
     #[must_use]
-    pub fn batch_rows(mut self, rows: usize) -> Self {
+    pub fn with_batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows.max(1);
         self
     }
 
     /// Reads and tests several spans of rows at once, with these threads. The result is the same.
     #[must_use]
-    pub fn executor(mut self, executor: Executor) -> Self {
+    pub fn with_executor(mut self, executor: Executor) -> Self {
         self.executor = executor;
         self
     }
 
-    /// Leaves out the first so many matching rows.
+    /// Leaves out this many matching rows, the first ones.
     #[must_use]
-    pub fn skip(mut self, rows: u64) -> Self {
+    pub fn with_skip(mut self, rows: u64) -> Self {
         self.skip = rows;
         self
     }
 
-    /// Stops after so many matching rows (beyond those skipped).
+    /// Stops after this many matching rows, not counting those that are left out.
     #[must_use]
-    pub fn limit(mut self, rows: u64) -> Self {
+    pub fn with_limit(mut self, rows: u64) -> Self {
         self.limit = rows;
         self
     }
 
     /// Bounds the memory that the scan and what stands on it may take at once.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
@@ -179,14 +178,14 @@ impl<'a> Scan<'a> {
 
     /// How many rows match. Only columns of the condition are read.
     pub fn count(&self) -> Result<u64> {
-        let batches = self.clone().columns::<String>([]).batches()?;
+        let batches = self.clone().with_columns::<String>([]).batches()?;
         batches.map(|batch| batch.map(|batch| batch.len() as u64)).sum()
     }
 
     /// The numbers of the matching rows. Only columns of the condition are read.
     pub fn row_numbers(&self) -> Result<Vec<u64>> {
         let mut numbers = Vec::new();
-        for batch in self.clone().columns::<String>([]).batches()? {
+        for batch in self.clone().with_columns::<String>([]).batches()? {
             let batch = batch?;
             self.check_memory((numbers.len() + batch.len()).saturating_mul(8))?;
             numbers.extend(batch.row_numbers());
@@ -214,8 +213,8 @@ impl<'a> Scan<'a> {
     }
 
     /// The source.
-    pub(crate) fn source(&self) -> &'a dyn Source {
-        self.source
+    pub(crate) fn source(&self) -> &(dyn Source + 'a) {
+        &*self.source
     }
 
     /// The columns that are read, in order.

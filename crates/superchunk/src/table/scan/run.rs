@@ -34,8 +34,8 @@ pub struct Batches<'a> {
 
 /// What is done to each span.
 struct Work<'a> {
-    source: &'a dyn Source,
-    filter: Option<Filter>,
+    source: Arc<dyn Source + 'a>,
+    filter: Filter,
     wanted: Vec<(usize, Arc<Column>)>,
     batch_rows: usize,
     limits: Limits,
@@ -58,19 +58,17 @@ impl fmt::Debug for Batches<'_> {
 
 impl<'a> Batches<'a> {
     pub(super) fn new(scan: &Scan<'a>) -> Result<Self> {
-        let source = scan.source;
+        let source = Arc::clone(&scan.source);
         let columns = source.columns();
         let rows = scan.rows.clone().unwrap_or(0..source.rows());
         check_rows(&rows, source.rows())?;
-        let filter = scan.filter.as_ref().map(|expr| expr.filter(columns, &scan.params));
-        let filter = filter.transpose()?;
+        let filter = Filter::new(&scan.filters, columns, &scan.params)?;
         let wanted = scan
             .wanted()?
             .into_iter()
             .map(|index| Ok((index, Arc::new(column_of(columns, index)?.clone()))));
         let wanted = wanted.collect::<Result<Vec<_>>>()?;
-        let slots = filter.iter().flat_map(|filter| filter.slots());
-        let tested = slots.filter_map(|slot| columns.get(slot.column));
+        let tested = filter.slots().iter().filter_map(|slot| columns.get(slot.column));
         let read = tested.chain(wanted.iter().map(|(_, column)| &**column));
         let (span_rows, span_len) = (span_rows(read.clone()), span_len(read));
         let batch_rows = scan.batch_rows;
@@ -168,24 +166,19 @@ impl Work<'_> {
     ) -> Result<(Vec<Batch>, ScanStats)> {
         let mut batches = Vec::new();
         let mut stats = ScanStats::default();
-        let parts = match &self.filter {
-            Some(filter) => stretches(self.source, filter, rows),
-            None => vec![(rows, Verdict::Always)],
-        };
-        for (part, verdict) in parts {
+        for (part, verdict) in stretches(&*self.source, &self.filter, rows) {
             let len = part.end - part.start;
             if *left == 0 {
                 break;
             }
-            let stretch =
-                Stretch::new(self.source, self.filter.as_ref(), part.clone(), self.limits);
-            let found = match (verdict, &self.filter) {
-                (Verdict::Never, _) => {
+            let stretch = Stretch::new(&*self.source, &self.filter, part.clone(), self.limits);
+            let found = match verdict {
+                Verdict::Never => {
                     stats.rows_skipped += len;
                     continue;
                 }
-                (Verdict::Perhaps, Some(filter)) => stretch.matching(filter)?,
-                _ => {
+                Verdict::Perhaps => stretch.matching(&self.filter)?,
+                Verdict::Always => {
                     stats.rows_foretold += len;
                     Rows::All(part)
                 }

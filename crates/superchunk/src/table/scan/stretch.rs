@@ -29,13 +29,11 @@ pub(super) struct Stretch<'a> {
 impl<'a> Stretch<'a> {
     pub(super) fn new(
         source: &'a dyn Source,
-        filter: Option<&Filter>,
+        filter: &Filter,
         rows: Range<u64>,
         limits: Limits,
     ) -> Self {
-        let slots = filter.map_or_else(Vec::new, |filter| {
-            filter.slots().iter().map(|slot| slot.column).collect()
-        });
+        let slots = filter.slots().iter().map(|slot| slot.column).collect();
         let loaded = source.columns().iter().map(|_| OnceCell::new()).collect();
         Self { source, rows, limits, loaded, slots, stats: Cell::default() }
     }

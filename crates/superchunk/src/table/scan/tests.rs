@@ -62,8 +62,8 @@ impl Watched {
 fn chunks_that_cannot_match_are_not_read() {
     let source = Watched::new();
     let mut batches = scan(&source)
-        .columns(["rest"])
-        .filter("n >= 55_000 and n < 55_010")
+        .with_columns(["rest"])
+        .with_condition("n >= 55_000 and n < 55_010")
         .unwrap()
         .batches()
         .unwrap();
@@ -82,7 +82,7 @@ fn chunks_that_cannot_match_are_not_read() {
 #[test]
 fn chunks_that_match_whole_are_not_tested() {
     let source = Watched::new();
-    let filter = scan(&source).filter("n < 25_000 or n >= 190_000").unwrap();
+    let filter = scan(&source).with_condition("n < 25_000 or n >= 190_000").unwrap();
     assert_eq!(filter.count().unwrap(), 35_000);
     assert!(source.read_of(0).iter().eq(&[20_000..30_000; 1]));
 }
@@ -90,11 +90,11 @@ fn chunks_that_match_whole_are_not_tested() {
 #[test]
 fn a_second_condition_is_read_only_where_the_first_holds() {
     let source = Watched::new();
-    let never = scan(&source).filter("rest == 5000 and third * 2 == 8").unwrap();
+    let never = scan(&source).with_condition("rest == 5000 and third * 2 == 8").unwrap();
     assert_eq!(never.count().unwrap(), 0);
     // 5000 is above all bounds.
     assert!(source.reads.lock().unwrap().is_empty());
-    let never = scan(&source).filter("rest * 2 == 1 and third * 2 == 8").unwrap();
+    let never = scan(&source).with_condition("rest * 2 == 1 and third * 2 == 8").unwrap();
     assert_eq!(never.count().unwrap(), 0);
     assert!(source.read_of(2).is_empty());
 }
@@ -102,7 +102,10 @@ fn a_second_condition_is_read_only_where_the_first_holds() {
 #[test]
 fn columns_of_the_condition_are_read_once() {
     let source = Watched::new();
-    let few = scan(&source).columns(["n", "rest"]).filter("n * 1 >= 0 and rest == 7").unwrap();
+    let few = scan(&source)
+        .with_columns(["n", "rest"])
+        .with_condition("n * 1 >= 0 and rest == 7")
+        .unwrap();
     let table = few.to_table().unwrap();
     assert_eq!(table.rows(), ROWS / 1000);
     let lengths: u64 = source.read_of(0).iter().map(|rows| rows.end - rows.start).sum();
@@ -123,10 +126,13 @@ fn results_do_not_depend_on_batches_threads_or_bounds() {
     let expected: Vec<u64> = (0..ROWS)
         .filter(|n| ((30_000..=99_999).contains(n) || *n > 170_001) && n % 1000 % 7 == 3)
         .collect();
-    assert_eq!(scan(&bare).filter(text).unwrap().row_numbers().unwrap(), expected);
+    assert_eq!(scan(&bare).with_condition(text).unwrap().row_numbers().unwrap(), expected);
     for (batch_rows, threads) in [(1000, 1), (65_536, 3), (7, 2)] {
-        let scan = scan(&source).filter(text).unwrap();
-        let scan = scan.batch_rows(batch_rows).executor(Executor::threads(threads)).columns(["n"]);
+        let scan = scan(&source).with_condition(text).unwrap();
+        let scan = scan
+            .with_batch_rows(batch_rows)
+            .with_executor(Executor::threads(threads))
+            .with_columns(["n"]);
         let mut found = Vec::new();
         for batch in scan.batches().unwrap() {
             let batch = batch.unwrap();
@@ -142,25 +148,30 @@ fn results_do_not_depend_on_batches_threads_or_bounds() {
 fn ranges_limits_and_skips_cut_the_result() {
     let source = Watched::new();
     let numbers = |scan: Scan<'_>| scan.row_numbers().unwrap();
-    assert_eq!(numbers(scan(&source).rows(5..9)), [5, 6, 7, 8]);
-    let sevens = || scan(&source).filter("rest == 7").unwrap();
-    assert_eq!(numbers(sevens().skip(2).limit(3)), [2007, 3007, 4007]);
-    assert_eq!(numbers(sevens().rows(3000..5000)), [3007, 4007]);
-    assert_eq!(numbers(sevens().skip(199)), [199_007]);
-    assert!(numbers(sevens().skip(1000)).is_empty());
-    assert!(numbers(sevens().limit(0)).is_empty());
-    assert_eq!(scan(&source).skip(10).limit(5).to_table().unwrap().rows(), 5);
-    let outside = scan(&source).rows(0..ROWS + 1).batches().err().unwrap();
+    assert_eq!(numbers(scan(&source).with_rows(5..9)), [5, 6, 7, 8]);
+    let sevens = || scan(&source).with_condition("rest == 7").unwrap();
+    assert_eq!(numbers(sevens().with_skip(2).with_limit(3)), [2007, 3007, 4007]);
+    assert_eq!(numbers(sevens().with_rows(3000..5000)), [3007, 4007]);
+    assert_eq!(numbers(sevens().with_skip(199)), [199_007]);
+    assert!(numbers(sevens().with_skip(1000)).is_empty());
+    assert!(numbers(sevens().with_limit(0)).is_empty());
+    assert_eq!(scan(&source).with_skip(10).with_limit(5).to_table().unwrap().rows(), 5);
+    let outside = scan(&source).with_rows(0..ROWS + 1).batches().err().unwrap();
     assert_eq!(outside.kind(), ErrorKind::InvalidArgument);
 }
 
 #[test]
 fn a_limit_stops_reading() {
     let source = Watched::new();
-    let first = scan(&source).columns(["third"]).limit(3).to_table().unwrap();
+    let first = scan(&source).with_columns(["third"]).with_limit(3).to_table().unwrap();
     assert_eq!(first.rows(), 3);
     assert!(source.read_of(2).iter().eq(&[0..3; 1]));
-    let head = scan(&source).filter("rest * 2 == 14").unwrap().limit(1).row_numbers().unwrap();
+    let head = scan(&source)
+        .with_condition("rest * 2 == 14")
+        .unwrap()
+        .with_limit(1)
+        .row_numbers()
+        .unwrap();
     assert_eq!(head, [7]);
     assert_eq!(source.read_of(1).len(), 1);
 }
@@ -168,18 +179,20 @@ fn a_limit_stops_reading() {
 #[test]
 fn errors_are_told_and_end_the_scan() {
     let source = Watched::new();
-    let unknown = scan(&source).columns(["thrid"]).batches().err().unwrap();
+    let unknown = scan(&source).with_columns(["thrid"]).batches().err().unwrap();
     assert_eq!(unknown.kind(), ErrorKind::NotFound);
     assert!(unknown.to_string().contains("did you mean `third`"));
     let small = Limits::default().with_max_decoded(1000);
-    let mut batches = scan(&source).limits(small).batches().unwrap();
+    let mut batches = scan(&source).with_limits(small).batches().unwrap();
     assert_eq!(batches.next().unwrap().unwrap_err().kind(), ErrorKind::LimitExceeded);
     assert!(batches.next().is_none());
-    let first = scan(&source).filter("n > 1").unwrap();
-    assert_eq!(first.clone().filter("n < 4").unwrap().count().unwrap(), 2);
-    let wrong = first.filter("n <").err().unwrap();
+    let first = scan(&source).with_condition("n > 1").unwrap();
+    assert_eq!(first.clone().with_condition("n < 4").unwrap().count().unwrap(), 2);
+    let second = Expr::parse("n < 4").unwrap();
+    assert_eq!(first.clone().with_filter(second).count().unwrap(), 2);
+    let wrong = first.with_condition("n <").err().unwrap();
     assert_eq!(wrong.place().unwrap().offset, Some(3));
-    let batch = scan(&source).limit(1).batches().unwrap().next().unwrap().unwrap();
+    let batch = scan(&source).with_limit(1).batches().unwrap().next().unwrap().unwrap();
     assert!(batch.values::<u32>("n").unwrap_err().to_string().contains("not <u4"));
     assert!(batch.column("m").is_err());
     assert_eq!(batch.columns()[1].format_row(0).unwrap(), "0");

@@ -239,7 +239,7 @@ fn negated(cond: Cond, not: bool) -> Typed {
 }
 
 /// All of these; ranges of the same column become one.
-fn all_of(terms: Vec<Cond>) -> Cond {
+pub(super) fn all_of(terms: Vec<Cond>) -> Cond {
     let mut kept: Vec<Cond> = Vec::with_capacity(terms.len());
     for term in terms {
         match term {
