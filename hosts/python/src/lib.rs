@@ -18,6 +18,8 @@
 //! | `key`, `index` | what stands between brackets: from Python, and NumPy's rules for it |
 //! | `access` | from a key to the items |
 //! | `values`, `strided` | values as NumPy casts them; memory of arrays |
+//! | `methods` | what several classes have, as macros |
+//! | `frame` | facts of frames and chunks |
 //! | `metadata` | values that are stored beside the data |
 
 mod access;
@@ -26,11 +28,13 @@ mod chunk;
 mod command;
 mod errors;
 mod files;
+mod frame;
 mod handle;
 mod index;
 mod inspect;
 mod key;
 mod metadata;
+mod methods;
 mod ndarray;
 mod numpy;
 mod open;
