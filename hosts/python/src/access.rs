@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use superchunk::{AxisIndexes, Error, NdArray, Result, Selection};
+use superchunk::{AxisIndexes, AxisSlice, Error, NdArray, Result, Selection};
 
 use crate::index::{Access, Axis, Picks, Plan};
 
@@ -39,6 +39,35 @@ pub(crate) fn read(array: &NdArray, plan: &Plan, dst: &mut [u8]) -> Result<()> {
         }
         Access::Mask(mask) => array.read_mask_into(mask, dst),
     }
+}
+
+/// The plan in pieces along the first axis of the result, each of whole chunks and of about `bytes`
+/// bytes. `None` if it is to be read in one go: it is small, or has lists or descending slices.
+pub(crate) fn pieces(array: &NdArray, plan: &Plan, bytes: usize) -> Option<Vec<Plan>> {
+    let Access::Slices(slices) = &plan.access else { return None };
+    let axis = slices.iter().position(|slice| !slice.dropped)?;
+    let (slice, rows) = (slices.get(axis)?, *plan.shape.first()?);
+    let row = plan.shape.iter().skip(1).fold(array.item_size(), |row, side| row.saturating_mul(*side));
+    let step = u64::try_from(slice.step).ok().filter(|_| rows as u64 == slice.count)?;
+    if row.saturating_mul(rows) < bytes.saturating_mul(2) {
+        return None;
+    }
+    let chunk = *array.chunk_shape().get(axis)? as u64;
+    let along = ((bytes / row.max(1)) as u64 * step / chunk).max(1) * chunk;
+    let stop = slice.start + (slice.count - 1) * step + 1;
+    let mut pieces = Vec::new();
+    let mut start = slice.start;
+    while start < stop {
+        let end = (start / chunk * chunk).saturating_add(along).min(stop);
+        let count = (end - start).div_ceil(step);
+        let mut piece = plan.clone();
+        *piece.shape.first_mut()? = usize::try_from(count).ok()?;
+        let Access::Slices(slices) = &mut piece.access else { return None };
+        *slices.get_mut(axis)? = AxisSlice { start, count, ..*slice };
+        pieces.push(piece);
+        start += count * step;
+    }
+    Some(pieces)
 }
 
 /// Reads the items of a plan into memory with these steps between neighbours, in bytes. Returns

@@ -131,9 +131,10 @@ unsafe fn memory(buffer: &PyUntypedBuffer) -> &[u8] {
 
 /// The buffer of an object.
 fn export(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
-    PyUntypedBuffer::get(object).or_else(|error| match raw_view(object) {
-        Ok(view) => PyUntypedBuffer::get(&view),
-        Err(_) => Err(error),
+    PyUntypedBuffer::get(object).or_else(|_| {
+        // Arrays of `ctypes` leave out their strides, which a view of them works out.
+        let view = PyMemoryView::from(object).map(Bound::into_any);
+        PyUntypedBuffer::get(&view.or_else(|error| raw_view(object).map_err(|_| error))?)
     })
 }
 

@@ -20,6 +20,10 @@ use crate::threads;
 
 /// The most bytes of a chunk.
 const MAX_CHUNK: usize = i32::MAX as usize - 32;
+/// The first byte of frames.
+const FRAME_START: u8 = 0x9e;
+/// The first byte of Bloscpack files.
+const PACK_START: u8 = b'b';
 /// The chunk size of a frame that is made because the bytes do not fit one chunk.
 const FRAME_CHUNK: usize = 64 << 20;
 
@@ -158,18 +162,17 @@ enum Stored {
 
 impl Stored {
     fn of(bytes: &[u8], nthreads: Option<usize>) -> Outcome<Self> {
+        // The first byte of a chunk is a small number.
+        let starts_as_container = matches!(bytes.first(), Some(FRAME_START | PACK_START));
         let is_container = || {
             let found = detect::bytes(bytes, bytes.len() as u64).format;
             matches!(found, Format::Frame | Format::Bloscpack)
         };
-        match Header::parse(bytes) {
-            Ok(header) => Ok(Self::Chunk(header.len())),
-            Err(_) if is_container() => {
-                let options = OpenOptions::new().with_executor(threads::executor(nthreads));
-                Ok(Self::Frame(Box::new(options.open_bytes(bytes.to_vec())?)))
-            }
-            Err(error) => Err(error.into()),
+        if starts_as_container && is_container() {
+            let options = OpenOptions::new().with_executor(threads::executor(nthreads));
+            return Ok(Self::Frame(Box::new(options.open_bytes(bytes.to_vec())?)));
         }
+        Ok(Self::Chunk(Header::parse(bytes)?.len()))
     }
 }
 

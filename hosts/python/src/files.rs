@@ -121,11 +121,7 @@ fn copy_frame(
 
 /// Counts the bytes that are done, of so many; 0 if that is not known.
 fn counter(watch: &mut Watch, all: u64) -> impl FnMut(usize) {
-    let mut done = 0_u64;
-    move |bytes| {
-        done = done.saturating_add(bytes as u64);
-        watch.step_or_throw(done, all);
-    }
+    move |bytes| watch.add(bytes as u64, all)
 }
 
 /// How a column is compressed anew, `None` for as before.

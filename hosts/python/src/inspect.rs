@@ -159,7 +159,7 @@ pub(crate) fn verify(
     options.sample = sample.map(chosen).transpose()?.unwrap_or_default();
     let mut watch = Watch::new(progress);
     let found = threads::run(py, usize::MAX, || {
-        Ok(verification::path(path, &options, &mut |done, of| watch.step_or_throw(done, of))?)
+        Ok(verification::path(path, &options, &mut |bytes, of| watch.add(bytes, of))?)
     })?;
     report(py, &found)
 }

@@ -136,7 +136,10 @@ pub(crate) fn layers_of(frame: &SuperChunk) -> Vec<(String, Vec<u8>)> {
 
 /// A value as MessagePack.
 #[pyfunction]
-pub(crate) fn _pack<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyBytes>> {
+pub(crate) fn _pack<'py>(
+    py: Python<'py>,
+    value: &Bound<'py, PyAny>,
+) -> Outcome<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(py, &stored(value)?.encode()?))
 }
 

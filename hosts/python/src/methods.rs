@@ -54,6 +54,18 @@ macro_rules! handle_methods {
                 self.handle.is_closed(py)
             }
 
+            /// Checks the file as `superchunk.verify` does.
+            #[pyo3(signature = (level = "files", **options))]
+            fn verify<'py>(
+                slf: pyo3::Bound<'py, Self>,
+                py: pyo3::Python<'py>,
+                level: &str,
+                options: Option<&pyo3::Bound<'py, pyo3::types::PyDict>>,
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                use pyo3::prelude::*;
+                py.import("superchunk._arrays")?.getattr("verify")?.call((slf, level), options)
+            }
+
             fn __enter__(slf: pyo3::Bound<'_, Self>) -> pyo3::Bound<'_, Self> {
                 slf
             }

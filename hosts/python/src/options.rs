@@ -228,7 +228,10 @@ fn filters(value: &Bound<'_, PyAny>) -> Outcome<Filters> {
         add(&mut list, value)?;
         return listed(list);
     }
-    for filter in value.try_iter()? {
+    let several = value.try_iter().map_err(|_| {
+        PyTypeError::new_err(format!("filters: expected strings, got {}", value.get_type()))
+    });
+    for filter in several? {
         add(&mut list, &filter?)?;
     }
     listed(list)

@@ -17,12 +17,14 @@ pub(crate) struct Watch {
     progress: Option<Py<PyAny>>,
     looked: Instant,
     told: Option<Instant>,
+    /// The bytes that [`Self::add`] has counted.
+    done: u64,
 }
 
 impl Watch {
     /// `progress` is called with the bytes that are done and the bytes of all.
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
-        Self { progress, looked: Instant::now(), told: None }
+        Self { progress, looked: Instant::now(), told: None, done: 0 }
     }
 
     /// To be called after every piece of work, without or with the interpreter lock. An error is
@@ -47,10 +49,12 @@ impl Watch {
         told.map_err(Failure::from)
     }
 
-    /// [`Self::step`] for callbacks of the library that cannot fail: an error leaves the library on
-    /// the way of a panic, which undoes what is not committed, and `errors::caught` returns it.
-    pub(crate) fn step_or_throw(&mut self, done: u64, of: u64) {
-        if let Err(failure) = self.step(done, of) {
+    /// Counts bytes that are done; `of` is 0 if nobody knows how many there are. For callbacks of the
+    /// library, which cannot fail: an error leaves the library on the way of a panic, which undoes what is
+    /// not committed, and `errors::caught` returns it.
+    pub(crate) fn add(&mut self, bytes: u64, of: u64) {
+        self.done = self.done.saturating_add(bytes);
+        if let Err(failure) = self.step(self.done, of) {
             throw(failure);
         }
     }

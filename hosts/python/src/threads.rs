@@ -163,11 +163,12 @@ fn automatic() -> usize {
     *CORES.get_or_init(|| count().min(MAX_THREADS))
 }
 
-/// Sets the number of threads of all calls that do not say it; returns the one before.
+/// Sets the number of threads of all calls that do not say it, `None` for one for each core; returns
+/// the one before.
 #[pyfunction]
-pub(crate) fn set_nthreads(nthreads: usize) -> PyResult<usize> {
+pub(crate) fn set_nthreads(nthreads: Option<usize>) -> PyResult<usize> {
     let before = current();
-    CHOSEN.store(checked(nthreads)?, Ordering::Relaxed);
+    CHOSEN.store(nthreads.map_or(Ok(0), checked)?, Ordering::Relaxed);
     Ok(before)
 }
 

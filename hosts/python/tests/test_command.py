@@ -56,5 +56,4 @@ def test_a_signal_ends_the_command_and_leaves_nothing(tmp_path):
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=100) == 128 + signal.SIGINT
-        process.stdin = None
     assert list(tmp_path.iterdir()) == []

@@ -48,7 +48,9 @@ def test_detect_knows_files_folders_and_bytes(frame, table, walk):
 def test_verify_finds_nothing_in_a_whole_frame(frame, table):
     for path, chunks in (frame, 40), (table, 40):
         report = superchunk.verify(path)
-        assert report and report.is_complete and report.findings == []
+        assert report and report.is_complete
+        # python-blosc2 stores no checksums.
+        assert {finding.verdict for finding in report.findings} <= {"unverified"}
         assert (report.chunks, report.chosen) == (chunks, chunks)
     sample = superchunk.verify(frame, sample=5)
     assert sample.chosen == 5
@@ -60,10 +62,10 @@ def test_verify_finds_damage_and_says_where(frame):
     damage(frame)
     report = superchunk.verify(frame, "decode")
     assert not report and not report.is_good
-    finding = report.findings[0]
-    assert finding.verdict == "corrupt" and finding.level in ("index", "checksums", "decode")
+    finding = next(found for found in report.findings if found.verdict == "corrupt")
+    assert finding.level in ("index", "decode")
     assert finding.chunk is not None and finding.words
-    assert report.to_dict()["findings"][0] == finding.to_dict()
+    assert finding.to_dict() in report.to_dict()["findings"]
     assert "damaged" in repr(report) and finding.words[:20] in repr(report)
 
 
@@ -188,10 +190,8 @@ def test_signals_are_handled_during_long_work(run_python, tmp_path):
     )
     frame.append_data(chunk)
     compressed = frame.get_chunk(0)
-    for _ in range(2000):
-        frame.append_chunk(compressed) if hasattr(frame, "append_chunk") else frame.insert_chunk(
-            frame.nchunks, compressed
-        )
+    for number in range(2000):
+        frame.insert_chunk(number, compressed)
     assert run_python(LONG, str(path)) == "interrupted\n"
 
 

@@ -294,6 +294,17 @@ def test_commits(stored, twin):
     assert superchunk.load(stored)[2, 1] == twin[2, 1]
 
 
+def test_arrays_are_verified(stored, twin):
+    with superchunk.open(stored) as array:
+        assert array.verify() and superchunk.asarray(twin).verify("decode")
+    with open(stored, "r+b") as file:
+        file.seek(400)
+        file.write(b"\xff" * 60)
+    with superchunk.open(stored) as array:
+        report = array.verify("decode")
+        assert not report and report.findings
+
+
 def test_readers_refresh(stored):
     reader = superchunk.open(stored)
     with superchunk.open(stored, "r+") as writer:
@@ -388,6 +399,26 @@ def test_sizeof_counts_the_memory(stored):
     noise = np.random.default_rng(1).random(100_000)
     assert sys.getsizeof(superchunk.asarray(noise)) > 500_000
     assert sys.getsizeof(superchunk.open(stored)) < 2000
+
+
+def test_long_reads_are_interrupted():
+    import os
+    import signal
+
+    array = superchunk.zeros((40_000, 10_000), "f4", chunks=(500, 1000))
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    with superchunk.nthreads(1), pytest.raises(KeyboardInterrupt):
+        timer.start()
+        while True:
+            array[...]
+    timer.join()
+
+
+def test_large_arrays_are_read_in_pieces():
+    twin = np.arange(3000 * 20_000, dtype="i4").reshape(3000, 20_000)
+    array = superchunk.asarray(twin, chunks=(70, 5000), level=1)
+    for key in (..., slice(1, None), (slice(3, None, 2), slice(None, None, -1)), (None, slice(5, 2999))):
+        assert np.array_equal(array[key], twin[key])
 
 
 def test_threads_share_a_handle(stored, twin):

@@ -19,7 +19,7 @@ DEADLINE = 60
 
 
 def test_the_number_of_threads_is_the_nearest_that_is_said():
-    before = superchunk.set_nthreads(3)
+    superchunk.set_nthreads(3)
     try:
         assert superchunk.get_nthreads() == 3
         with superchunk.nthreads(2):
@@ -31,7 +31,8 @@ def test_the_number_of_threads_is_the_nearest_that_is_said():
                 assert other.submit(superchunk.get_nthreads).result() == 3
         assert superchunk.set_nthreads(4) == 3
     finally:
-        superchunk.set_nthreads(before)
+        superchunk.set_nthreads(None)
+    assert superchunk.get_nthreads() == min(len(os.sched_getaffinity(0)), 256)
 
 
 @pytest.mark.parametrize("count", [0, -1, 257, 2.5, "2"])

@@ -229,11 +229,7 @@ fn take_selected(
     }
 }
 
-fn take_sized<const SIZE: usize>(
-    bits: &[bool],
-    items: &[u8],
-    taken: &mut [u8],
-) -> Result<usize> {
+fn take_sized<const SIZE: usize>(bits: &[bool], items: &[u8], taken: &mut [u8]) -> Result<usize> {
     let (items, _) = items.as_chunks::<SIZE>();
     let (taken, _) = taken.as_chunks_mut::<SIZE>();
     let mut count = 0;

@@ -156,6 +156,18 @@ def to_npy(array, path) -> None:
         raise
 
 
+def verify(array, level, **options):
+    """Checks the file, or the bytes that would be one."""
+    if array.path is not None:
+        return _core.verify(array.path, level, **options)
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(suffix=".b2nd") as file:
+        file.write(array.to_bytes())
+        file.flush()
+        return _core.verify(file.name, level, **options)
+
+
 def reduce(array, protocol):
     """What `pickle` stores of an array in memory: its bytes, outside of the pickle from protocol 5 on."""
     data = array.to_bytes()

@@ -140,7 +140,10 @@ fn the_other_rules() {
     assert_eq!(numbers(&outer)[..6], [15, 15, 19, 0, 0, 4]);
     let pairs = [all(), ints(&[2], &[3, 0]), ints(&[2], &[0, 4])];
     let first = plan(pairs.to_vec(), &SHAPE, Rule::Vectorised).unwrap();
-    assert_eq!((first.shape.as_slice(), numbers(&first)), (&[2, 3][..], vec![15, 35, 55, 4, 24, 44]));
+    assert_eq!(
+        (first.shape.as_slice(), numbers(&first)),
+        (&[2, 3][..], vec![15, 35, 55, 4, 24, 44])
+    );
 }
 
 #[test]

@@ -35,7 +35,8 @@ pub(crate) fn _create(
     let mut shape = sides(shape)?;
     let mut dtype = numpy::dtype(dtype)?;
     // As with NumPy, the axes of a sub-array become axes of the array.
-    if let Ok((base, inner)) = dtype.getattr("subdtype")?.extract::<(Bound<'_, PyAny>, Vec<u64>)>() {
+    if let Ok((base, inner)) = dtype.getattr("subdtype")?.extract::<(Bound<'_, PyAny>, Vec<u64>)>()
+    {
         dtype = base;
         shape.extend(inner);
     }

@@ -13,6 +13,9 @@ use crate::numpy;
 use crate::strided::Strided;
 use crate::values::Values;
 
+/// Bytes that are read in one go: between them Ctrl-C is noticed.
+const PIECE: usize = 64 << 20;
+
 impl NDArray {
     /// The items of a key as a new NumPy array, or as a scalar where NumPy gives one.
     pub(super) fn item<'py>(
@@ -127,7 +130,25 @@ impl NDArray {
 
     fn read_memory(&self, py: Python<'_>, plan: &Plan, memory: &mut Strided) -> Outcome {
         let dst = memory.bytes_mut()?;
-        self.handle.read(py, plan.work(dst.len()), |array| Ok(access::read(array, plan, dst)?))
+        let pieces = match dst.len() > 2 * PIECE {
+            true => self.handle.read(py, 0, |array| Ok(access::pieces(array, plan, PIECE)))?,
+            false => None,
+        };
+        let Some(pieces) = pieces else {
+            return self
+                .handle
+                .read(py, plan.work(dst.len()), |array| Ok(access::read(array, plan, dst)?));
+        };
+        let (len, rows) = (dst.len(), plan.shape.first().copied().unwrap_or(1).max(1));
+        let mut rest = dst;
+        for piece in &pieces {
+            let here = len / rows * piece.shape.first().copied().unwrap_or(0);
+            let Some((dst, behind)) = rest.split_at_mut_checked(here) else { break };
+            rest = behind;
+            self.handle.read(py, here, |array| Ok(access::read(array, piece, dst)?))?;
+            py.check_signals()?;
+        }
+        Ok(())
     }
 }
 
