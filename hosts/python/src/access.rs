@@ -47,7 +47,8 @@ pub(crate) fn pieces(array: &NdArray, plan: &Plan, bytes: usize) -> Option<Vec<P
     let Access::Slices(slices) = &plan.access else { return None };
     let axis = slices.iter().position(|slice| !slice.dropped)?;
     let (slice, rows) = (slices.get(axis)?, *plan.shape.first()?);
-    let row = plan.shape.iter().skip(1).fold(array.item_size(), |row, side| row.saturating_mul(*side));
+    let row =
+        plan.shape.iter().skip(1).fold(array.item_size(), |row, side| row.saturating_mul(*side));
     let step = u64::try_from(slice.step).ok().filter(|_| rows as u64 == slice.count)?;
     if row.saturating_mul(rows) < bytes.saturating_mul(2) {
         return None;

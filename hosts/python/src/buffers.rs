@@ -79,6 +79,17 @@ impl Memory {
         Ok(Self(buffer))
     }
 
+    /// The same memory, unless some of it is also that of the input.
+    pub(crate) fn apart_from(self, input: &[u8]) -> PyResult<Self> {
+        let own = self.0.buf_ptr().addr();
+        let own = own..own + self.0.len_bytes();
+        let other = input.as_ptr_range();
+        if own.start < other.end.addr() && other.start.addr() < own.end {
+            return Err(PyValueError::new_err("the input and the output share memory"));
+        }
+        Ok(self)
+    }
+
     /// The bytes. Other threads of Python must not use them meanwhile, as with every function that
     /// fills a buffer.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {

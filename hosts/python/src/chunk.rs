@@ -14,7 +14,7 @@ use superchunk::{ChunkFormat, Error, FrameOptions, OpenOptions, Opened, SuperChu
 
 use crate::buffers::{Input, Memory, new_bytes};
 use crate::errors::Outcome;
-use crate::options::Choice;
+use crate::options::{Choice, Filters};
 use crate::signals::Watch;
 use crate::threads;
 
@@ -44,7 +44,16 @@ pub(crate) fn compress<'py>(
     out: Option<&Bound<'py, PyAny>>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> Outcome<Bound<'py, PyAny>> {
-    encode(py, &Choice::from_all(options)?, data, out)
+    encode(py, &choice(options)?, data, out)
+}
+
+fn choice(options: Option<&Bound<'_, PyDict>>) -> Outcome<Choice> {
+    let choice = Choice::from_all(options)?;
+    if choice.filters == Some(Filters::Auto) {
+        let words = "filters='auto' is for arrays: name the filters of a chunk";
+        return Err(Error::invalid(words).into());
+    }
+    Ok(choice)
 }
 
 fn encode<'py>(
@@ -58,7 +67,7 @@ fn encode<'py>(
     let finish = |made: &[u8]| match out {
         None => Ok(PyBytes::new(py, made).into_any()),
         Some(out) => {
-            let mut memory = Memory::of(out)?;
+            let mut memory = Memory::of(out)?.apart_from(src)?;
             let room = memory.as_mut_slice().len();
             let place = memory.as_mut_slice().get_mut(..made.len()).ok_or_else(|| {
                 Error::invalid(format!("out has {room} bytes, the result {}", made.len()))
@@ -133,8 +142,10 @@ pub(crate) fn decompress_into<'py>(
     out: &Bound<'py, PyAny>,
     nthreads: Option<usize>,
 ) -> Outcome<usize> {
-    let (input, mut memory) = (Input::of(data)?, Memory::of(out)?);
-    let (bytes, dst) = (input.as_slice(), memory.as_mut_slice());
+    let input = Input::of(data)?;
+    let bytes = input.as_slice();
+    let mut memory = Memory::of(out)?.apart_from(bytes)?;
+    let dst = memory.as_mut_slice();
     match Stored::of(bytes, nthreads)? {
         Stored::Chunk(len) => threads::run(py, len, || decode(bytes, dst, nthreads)),
         Stored::Frame(frame) => {
@@ -163,7 +174,7 @@ enum Stored {
 impl Stored {
     fn of(bytes: &[u8], nthreads: Option<usize>) -> Outcome<Self> {
         // The first byte of a chunk is a small number.
-        let starts_as_container = matches!(bytes.first(), Some(FRAME_START | PACK_START));
+        let starts_as_container = matches!(bytes.first(), Some(&(FRAME_START | PACK_START)));
         let is_container = || {
             let found = detect::bytes(bytes, bytes.len() as u64).format;
             matches!(found, Format::Frame | Format::Bloscpack)
@@ -229,7 +240,7 @@ impl Compressor {
                           marks=False, check=False, nthreads=None, cparams=None)"
     )]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> Outcome<Self> {
-        let choice = Choice::from_all(options)?;
+        let choice = choice(options)?;
         // Finds out now what is wrong with the options.
         threads::encode(py, &choice, choice.item_size.unwrap_or(1), &[], |_| Ok(()))?;
         let options = options.cloned().unwrap_or_else(|| PyDict::new(py)).unbind();

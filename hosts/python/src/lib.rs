@@ -47,6 +47,10 @@ mod values;
 /// The functions and classes that `superchunk/__init__.py` gives to users.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    /// The version of the package, which is that of the crate.
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
     #[pymodule_export]
     use crate::chunk::{ChunkInfo, Compressor, chunk_info, compress, decompress, decompress_into};
     #[pymodule_export]

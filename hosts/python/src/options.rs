@@ -47,39 +47,17 @@ impl Choice {
     /// Reads the keywords of a call and hands those that are not options to `other`.
     pub(crate) fn from_some<'py>(
         options: Option<&Bound<'py, PyDict>>,
-        other: impl FnMut(&str, Bound<'py, PyAny>) -> Outcome,
-    ) -> Outcome<Self> {
-        Self::default().changed(options, other)
-    }
-
-    /// These choices, changed by the keywords of a call; see [`Self::from_some`].
-    pub(crate) fn changed<'py>(
-        mut self,
-        options: Option<&Bound<'py, PyDict>>,
         mut other: impl FnMut(&str, Bound<'py, PyAny>) -> Outcome,
     ) -> Outcome<Self> {
+        let mut choice = Self::default();
         for (name, value) in options.into_iter().flatten() {
             let name = name.cast::<PyString>().map_err(PyErr::from)?;
             let name = name.to_str()?;
-            if !self.set(name, &value)? {
+            if !choice.set(name, &value)? {
                 other(name, value)?;
             }
         }
-        Ok(self)
-    }
-
-    /// The choices that something was made with.
-    pub(crate) fn of(options: &CompressOptions) -> Self {
-        let mut filters = [None; MAX_FILTERS];
-        filters.iter_mut().zip(&options.filters).for_each(|(to, from)| *to = Some(*from));
-        Self {
-            codec: options.codec,
-            level: options.level,
-            filters: Filters::List(filters),
-            split: options.split,
-            dictionary: options.dictionary,
-            ..Self::default()
-        }
+        Ok(choice)
     }
 
     /// Sets one option; returns whether there is one of that name.
@@ -190,7 +168,12 @@ fn word(option: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 fn codec(value: &Bound<'_, PyAny>) -> Outcome<Codec> {
-    Ok(word("codec", value)?.to_ascii_lowercase().parse()?)
+    // The usual spelling, without a copy.
+    let exact = value.cast::<PyString>().ok().and_then(|text| text.to_str().ok()?.parse().ok());
+    match exact {
+        Some(codec) => Ok(codec),
+        None => Ok(word("codec", value)?.to_ascii_lowercase().parse()?),
+    }
 }
 
 fn split(value: &Bound<'_, PyAny>) -> Outcome<SplitMode> {

@@ -120,6 +120,14 @@ def test_buffers_that_do_not_do_are_refused_and_left_alone(walk):
         superchunk.decompress_into(chunk, numpy.empty(2 * walk.size, "f4")[::2])
     with pytest.raises(TypeError):
         superchunk.decompress_into(chunk, 5)
+    both = bytearray(chunk) + bytearray(walk.nbytes)
+    for part in memoryview(both)[:-1], memoryview(both)[len(chunk) - 1 :]:
+        with pytest.raises(ValueError, match="share memory"):
+            superchunk.decompress_into(both, part)
+        with pytest.raises(ValueError, match="share memory"):
+            superchunk.compress(both, out=part)
+    superchunk.decompress_into(memoryview(both)[: len(chunk)], memoryview(both)[len(chunk) :])
+    assert both[len(chunk) :] == walk.tobytes()
 
 
 def test_frames_and_packs_decompress_to_their_bytes(walk, tmp_path):

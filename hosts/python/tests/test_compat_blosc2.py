@@ -23,7 +23,9 @@ FILES = [
 VIEWS = "squeeze and expand_dims return copies, not views that keep the array alive"
 DTYPES = "sub-arrays of a dtype become axes of the array, as with NumPy"
 LIMITS = "a chunk that is too large is a ValueError, not a RuntimeError"
+PRECISION = "a precision of 0 bits is refused"
 EXPECTED = {
+    "test_empty.py::test_empty[shape2-": PRECISION,
     "test_resize.py::test_expand_dims": VIEWS,
     "test_zeros.py::test_nd_dtype": DTYPES,
     "test_zeros.py::test_zeros[shape3-": LIMITS,
@@ -44,12 +46,12 @@ def source(tmp_path_factory):
     given = os.environ.get("SUPERCHUNK_BLOSC2_SDIST")
     if given is not None:
         return os.path.join(given, "tests")
-    import json
+    import re
     import urllib.request
 
-    with urllib.request.urlopen(f"https://pypi.org/pypi/blosc2/{VERSION}/json", timeout=60) as answer:
-        files = json.load(answer)["urls"]
-    (address,) = (file["url"] for file in files if file["packagetype"] == "sdist")
+    with urllib.request.urlopen("https://pypi.org/simple/blosc2/", timeout=60) as answer:
+        page = answer.read().decode()
+    address = re.search(rf'href="([^"#]*/blosc2-{VERSION}\.tar\.gz)', page)[1]
     archive, _ = urllib.request.urlretrieve(address, folder / "blosc2.tar.gz")
     with tarfile.open(archive) as archive:
         archive.extractall(folder, filter="data")

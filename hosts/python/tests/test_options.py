@@ -69,6 +69,7 @@ def test_cparams_of_python_blosc2_are_taken():
         ({"filters": "shufle"}, ValueError, "shufle"),
         ({"filters": 7}, TypeError, "filters"),
         ({"filters": ["shuffle"] * 7}, ValueError, "at most 6"),
+        ({"filters": "auto"}, ValueError, "arrays"),
         ({"typesize": 0}, ValueError, "item size"),
         ({"typesize": -1}, ValueError, "typesize"),
         ({"blocksize": -1}, ValueError, "blocksize"),

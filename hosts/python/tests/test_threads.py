@@ -65,8 +65,10 @@ def test_threads_share_a_compressor(walk):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
-def test_forked_children_work_under_reading_threads(walk):
+def test_forked_children_work_under_reading_threads(walk, tmp_path):
     small, large = superchunk.compress(walk[:1000]), superchunk.compress(walk)
+    superchunk.save(tmp_path / "walk.b2nd", walk)
+    array = superchunk.open(tmp_path / "walk.b2nd")
     stop = threading.Event()
     failures = []
 
@@ -80,6 +82,8 @@ def test_forked_children_work_under_reading_threads(walk):
         good = superchunk.get_nthreads() == 1
         good &= superchunk.compress(walk[:1000]) == small
         good &= superchunk.decompress(large, nthreads=2) == walk.tobytes()
+        good &= array[54_321] == walk[54_321] and (array[:] == walk).all()
+        array.close()
         os._exit(0 if good else 1)
 
     readers = [threading.Thread(target=read) for _ in range(8)]

@@ -7,6 +7,7 @@ from ._core import (
     Finding,
     Report,
     SalvageReport,
+    __version__,
     chunk_info,
     compress,
     copy,
@@ -21,8 +22,6 @@ from ._core import (
     set_nthreads,
     verify,
 )
-
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str):

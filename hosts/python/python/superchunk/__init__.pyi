@@ -8,6 +8,7 @@ from ._core import Finding as Finding
 from ._core import NDArray as NDArray
 from ._core import Report as Report
 from ._core import SalvageReport as SalvageReport
+from ._core import __version__ as __version__
 from ._core import chunk_info as chunk_info
 from ._core import compress as compress
 from ._core import copy as copy
@@ -57,7 +58,5 @@ from ._errors import PathNotFoundError as PathNotFoundError
 from ._errors import PermissionDeniedError as PermissionDeniedError
 from ._errors import TruncatedError as TruncatedError
 from ._errors import UnsupportedError as UnsupportedError
-
-__version__: str
 
 def __dir__() -> list[str]: ...

@@ -40,11 +40,10 @@ impl NDArray {
     ) -> Outcome<Self> {
         let mut made = New::default();
         let base = self.handle.read(py, 0, |array| Ok(array.options()))?;
-        let same = Choice::of(&base.frame.compress);
-        let choice = same.changed(options, |name, value| made.set(name, &value))?;
+        let choice = Choice::from_some(options, |name, value| made.set(name, &value))?;
         let mut frame = base.frame.clone();
         frame.kind = Kind::Contiguous;
-        frame.compress = choice.compress_options(frame.compress.item_size);
+        frame.compress = choice.over(base.frame.compress);
         if made.chunks.is_none() && made.blocks.is_none() {
             (made.chunks, made.blocks) = (base.chunks, base.blocks);
         }
@@ -69,15 +68,14 @@ impl NDArray {
         let (rank, base) = self.handle.read(py, 0, |array| Ok((array.ndim(), array.options())))?;
         let order = order_of(axes, rank)?;
         let mut made = New::default();
-        let same = Choice::of(&base.frame.compress);
-        let choice = same.changed(options, |name, value| made.set(name, &value))?;
+        let choice = Choice::from_some(options, |name, value| made.set(name, &value))?;
         let turned = |sides: Vec<usize>| {
             order.iter().filter_map(|axis| sides.get(*axis).copied()).collect::<Vec<_>>()
         };
         if made.chunks.is_none() && made.blocks.is_none() {
             (made.chunks, made.blocks) = (base.chunks.map(turned), base.blocks.map(turned));
         }
-        let frame = FrameOptions::new(choice.compress_options(base.frame.compress.item_size));
+        let frame = FrameOptions::new(choice.over(base.frame.compress));
         let options = made.options(frame);
         let array =
             self.handle.read(py, usize::MAX, |array| Ok(array.transpose(&order, &options)?))?;
