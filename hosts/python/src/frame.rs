@@ -2,9 +2,11 @@
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
 use superchunk::chunk::{Content, Header};
-use superchunk::{CompressOptions, Filter, SplitMode, SuperChunk};
+use superchunk::frame::Kind;
+use superchunk::{CompressOptions, Filter, FrameOptions, SplitMode, SuperChunk};
 
 use crate::errors::Outcome;
 use crate::handle::Held;
@@ -63,7 +65,9 @@ pub(crate) fn existing(frame: &SuperChunk, number: usize) -> PyResult<usize> {
     let count = frame.chunk_count();
     match number < count {
         true => Ok(number),
-        false => Err(PyIndexError::new_err(format!("there is no chunk {number}: there are {count}"))),
+        false => {
+            Err(PyIndexError::new_err(format!("there is no chunk {number}: there are {count}")))
+        }
     }
 }
 
@@ -74,4 +78,46 @@ pub(crate) fn ratio(nbytes: u64, cbytes: u64) -> f64 {
 
 fn names(filters: &[Filter]) -> Vec<String> {
     filters.iter().map(Filter::to_string).collect()
+}
+
+/// The keywords of anything new in a frame.
+#[derive(Default)]
+pub(crate) struct NewFrame {
+    is_sparse: bool,
+    metalayers: Vec<(String, Vec<u8>)>,
+}
+
+impl NewFrame {
+    /// Sets one; returns whether there is one of that name.
+    pub(crate) fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> Outcome<bool> {
+        match name {
+            "sparse" => self.is_sparse = value.is_truthy()?,
+            "meta" if value.is_none() => {}
+            "meta" => {
+                for (name, content) in value.cast::<PyDict>().map_err(PyErr::from)? {
+                    self.metalayers.push((name.extract()?, content.extract()?));
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// These options with what the call says in their place.
+    pub(crate) fn over(self, mut frame: FrameOptions) -> FrameOptions {
+        if self.is_sparse {
+            frame.kind = Kind::Sparse;
+        }
+        let layers = self.metalayers.into_iter();
+        layers.fold(frame, |frame, (name, content)| frame.with_metalayer(name, content))
+    }
+}
+
+/// The bytes of an object, to be kept: those of a `bytes` object itself, of others a copy.
+pub(crate) fn owned_bytes(data: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
+    if let Ok(bytes) = data.extract::<PyBackedBytes>() {
+        return Ok(bytes);
+    }
+    let copy = data.py().get_type::<PyBytes>().call1((data,))?;
+    Ok(copy.cast_into::<PyBytes>()?.into())
 }

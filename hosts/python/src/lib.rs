@@ -15,6 +15,8 @@
 //! | `files` | `copy`, `salvage`, `remove` |
 //! | `command` | the program `superchunk` |
 //! | `ndarray` | the class `NDArray` |
+//! | `schunk`, `objects` | the classes `SChunk` and `Objects` |
+//! | `pack`, `table` | what `Pack`, `Table` and `Column` of the Python code stand on |
 //! | `key`, `index` | what stands between brackets: from Python, and NumPy's rules for it |
 //! | `access` | from a key to the items |
 //! | `values`, `strided` | values as NumPy casts them; memory of arrays |
@@ -37,10 +39,14 @@ mod metadata;
 mod methods;
 mod ndarray;
 mod numpy;
+mod objects;
 mod open;
 mod options;
+mod pack;
+mod schunk;
 mod signals;
 mod strided;
+mod table;
 mod threads;
 mod values;
 
@@ -66,7 +72,15 @@ mod _core {
     #[pymodule_export]
     use crate::ndarray::{_create, _from_bytes, Indexer, NDArray};
     #[pymodule_export]
+    use crate::objects::{_create_objects, Objects};
+    #[pymodule_export]
     use crate::open::{_reopen, open};
+    #[pymodule_export]
+    use crate::pack::{_create_pack, Pack};
+    #[pymodule_export]
+    use crate::schunk::{_create_schunk, SChunk};
+    #[pymodule_export]
+    use crate::table::{_create_array, _create_table, Batches, Rows, Scan};
     #[pymodule_export]
     use crate::threads::{_become_worker, NThreads, get_nthreads, set_nthreads};
 }

@@ -153,7 +153,9 @@ macro_rules! frame_methods {
                 number: usize,
             ) -> $crate::errors::Outcome<pyo3::Bound<'py, pyo3::types::PyBytes>> {
                 let chunk = self.handle.read(py, usize::MAX, |held| {
-                    Ok(held.frame().compressed_chunk($crate::frame::existing(held.frame(), number)?)?)
+                    Ok(held
+                        .frame()
+                        .compressed_chunk($crate::frame::existing(held.frame(), number)?)?)
                 })?;
                 Ok(pyo3::types::PyBytes::new(py, &chunk))
             }
@@ -184,8 +186,9 @@ macro_rules! frame_methods {
                 py: pyo3::Python<'py>,
             ) -> $crate::errors::Outcome<pyo3::Bound<'py, pyo3::PyAny>> {
                 use pyo3::prelude::*;
-                let layers =
-                    self.handle.read(py, 0, |held| Ok($crate::metadata::layers_of(held.frame())))?;
+                let layers = self
+                    .handle
+                    .read(py, 0, |held| Ok($crate::metadata::layers_of(held.frame())))?;
                 let layers = $crate::metadata::layers(py, layers)?;
                 Ok(py.import("types")?.getattr("MappingProxyType")?.call1((layers,))?)
             }

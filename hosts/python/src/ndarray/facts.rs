@@ -41,7 +41,7 @@ impl NDArray {
 
     /// The bytes of all items.
     #[getter]
-    fn nbytes(&self, py: Python<'_>) -> Outcome<u64> {
+    pub(super) fn nbytes(&self, py: Python<'_>) -> Outcome<u64> {
         self.handle.read(py, 0, |array| Ok(array.item_count() * array.item_size() as u64))
     }
 
@@ -62,7 +62,7 @@ impl NDArray {
     /// A table of what there is to know; `info.to_dict()` has it as values.
     #[getter]
     fn info<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        helper(py, "Info")?.call1((slf,))
+        helper(py, "info_of")?.call1((slf,))
     }
 
     fn __repr__(slf: Bound<'_, Self>, py: Python<'_>) -> PyResult<String> {
