@@ -119,7 +119,7 @@ impl Executor {
     ///
     /// stop.store(true, Ordering::Relaxed);
     /// assert_eq!(bytes.append(&[8; 10_000]).unwrap_err().kind(), ErrorKind::Interrupted);
-    /// assert_eq!(bytes.len(), 10_000);
+    /// assert_eq!(bytes.byte_len(), 10_000);
     /// # Ok::<(), superchunk::Error>(())
     /// ```
     #[must_use]

@@ -13,7 +13,7 @@
 //!
 //! let pack = Pack::open(&path)?;
 //! let mut some = [0; 3];
-//! pack.data()?.read_bytes(50_000..50_003, &mut some)?; // the digest of that chunk was compared
+//! pack.superchunk()?.read_bytes(50_000..50_003, &mut some)?; // the digest of that chunk was compared
 //! assert_eq!(some, [7; 3]);
 //! # std::fs::remove_dir_all(&folder).unwrap();
 //! # Ok::<(), superchunk::Error>(())
@@ -350,7 +350,7 @@ impl PackOptions {
     /// use superchunk::bloscpack::{Pack, PackOptions};
     ///
     /// let file = PackOptions::new().pack(b"some bytes")?;
-    /// assert_eq!(Pack::from_bytes(file)?.data()?.to_vec()?, b"some bytes");
+    /// assert_eq!(Pack::from_bytes(file)?.superchunk()?.to_vec()?, b"some bytes");
     /// # Ok::<(), superchunk::Error>(())
     /// ```
     pub fn pack(&self, bytes: &[u8]) -> Result<Vec<u8>> {

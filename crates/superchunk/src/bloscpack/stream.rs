@@ -22,7 +22,7 @@ use crate::pack::{Checksum, StreamStart};
 /// let mut stream = PackStream::new(&mut pipe, &PackOptions::new())?;
 /// stream.append(&[7; 3_000_000])?;
 /// stream.finish()?;
-/// assert_eq!(Pack::from_bytes(pipe)?.data()?.len(), 3_000_000);
+/// assert_eq!(Pack::from_bytes(pipe)?.superchunk()?.byte_len(), 3_000_000);
 /// # Ok::<(), superchunk::Error>(())
 /// ```
 pub struct PackStream<W: Write> {

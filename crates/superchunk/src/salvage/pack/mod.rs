@@ -54,7 +54,7 @@ const MOST_EXPANSION: u64 = 10_000;
 /// file[..32].fill(0xff); // the header is gone
 /// let mut saved = Vec::new();
 /// let report = salvage::pack(&Bytes::new(file), &mut saved, &Limits::default())?;
-/// assert_eq!(Pack::from_bytes(saved)?.data()?.to_vec()?, [7; 10_000]);
+/// assert_eq!(Pack::from_bytes(saved)?.superchunk()?.to_vec()?, [7; 10_000]);
 /// assert!(!report.is_whole());
 /// # Ok::<(), superchunk::Error>(())
 /// ```
