@@ -51,7 +51,7 @@ pub(crate) fn chunk_info<'py>(py: Python<'py>, header: &Header) -> Outcome<Bound
         _ => None,
     };
     let info = PyDict::new(py);
-    info.set_item("nbytes", header.len())?;
+    info.set_item("nbytes", header.byte_len())?;
     info.set_item("cbytes", header.compressed_len())?;
     info.set_item("blocksize", header.block_size())?;
     info.set_item("codec", header.codec().map(|codec| codec.to_string()))?;

@@ -203,8 +203,9 @@ macro_rules! frame_methods {
             }
 
             fn _value_names(&self, py: pyo3::Python<'_>) -> $crate::errors::Outcome<Vec<String>> {
-                self.handle
-                    .read(py, 0, |held| Ok(held.frame().value_names().map(str::to_owned).collect()))
+                self.handle.read(py, 0, |held| {
+                    Ok(held.frame().attribute_names().map(str::to_owned).collect())
+                })
             }
 
             fn _value<'py>(
@@ -212,7 +213,7 @@ macro_rules! frame_methods {
                 py: pyo3::Python<'py>,
                 name: &str,
             ) -> $crate::errors::Outcome<pyo3::Bound<'py, pyo3::PyAny>> {
-                let value = self.handle.read(py, 0, |held| Ok(held.frame().value(name)?))?;
+                let value = self.handle.read(py, 0, |held| Ok(held.frame().attribute(name)?))?;
                 Ok($crate::metadata::value(py, &value)?)
             }
 
@@ -223,11 +224,14 @@ macro_rules! frame_methods {
             ) -> $crate::errors::Outcome {
                 let stored = $crate::metadata::stored(value)?;
                 self.handle
-                    .write(value.py(), |held| Ok(held.frame_mut()?.set_value(name, &stored)?))
+                    .write(value.py(), |held| Ok(held.frame_mut()?.set_attribute(name, stored)?))
             }
 
             fn _remove_value(&self, py: pyo3::Python<'_>, name: &str) -> $crate::errors::Outcome {
-                self.handle.write(py, |held| Ok(held.frame_mut()?.remove_value(name)?))
+                self.handle.write(py, |held| {
+                    held.frame_mut()?.remove_attribute(name)?;
+                    Ok(())
+                })
             }
 
             fn __sizeof__(&self, py: pyo3::Python<'_>) -> $crate::errors::Outcome<u64> {

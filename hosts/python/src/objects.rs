@@ -155,14 +155,14 @@ impl Objects {
         if let Ok(slice) = key.cast::<PySlice>() {
             return self.list(slice);
         }
-        let place = existing(index(key)?, self.__len__(py)?)?;
+        let place = existing(index(key)?, self.__len__(py)? as u64)?;
         let value = self.handle.read(py, MUCH, |objects| Ok(objects.value(place)?))?;
         Ok(metadata::value(py, &value)?)
     }
 
     fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Outcome {
         let py = key.py();
-        let place = existing(index(key)?, self.__len__(py)?)?;
+        let place = existing(index(key)?, self.__len__(py)? as u64)?;
         let value = self.fitting(value)?;
         self.handle.write(py, |objects| Ok(objects.replace_value(place, &value)?))
     }
@@ -172,7 +172,7 @@ impl Objects {
         let len = self.__len__(py)?;
         let mut places = match key.cast::<PySlice>() {
             Ok(slice) => places(slice, len)?,
-            Err(_) => vec![existing(index(key)?, len)?],
+            Err(_) => vec![existing(index(key)?, len as u64)?],
         };
         places.sort_unstable();
         let kept = (len as u64).saturating_sub(places.len() as u64);
@@ -222,7 +222,7 @@ impl Objects {
     /// Removes an object and returns it; the last one without an index.
     #[pyo3(signature = (index = -1))]
     fn pop<'py>(&self, py: Python<'py>, index: i64) -> Outcome<Bound<'py, PyAny>> {
-        let place = existing(index, self.__len__(py)?)?;
+        let place = existing(index, self.__len__(py)? as u64)?;
         let value = self.handle.write(py, |objects| {
             let value = objects.value(place)?;
             match place + 1 == objects.len() {
@@ -254,7 +254,7 @@ impl Objects {
     /// The bytes of all objects as they are written before compression.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> Outcome<u64> {
-        self.handle.read(py, 0, |objects| Ok(objects.superchunk().len()))
+        self.handle.read(py, 0, |objects| Ok(objects.superchunk().byte_len()))
     }
 
     /// Gives back the room of what was replaced or deleted.

@@ -116,10 +116,10 @@ impl Arguments {
             "nthreads" => self.nthreads = Some(threads::checked(value.extract()?)?),
             "dparams" => self.set_params(value)?,
             "limits" => self.set_limits(value)?,
-            "follow" => self.open.following = value.is_truthy()?,
-            "trust" => self.open.trusting = value.is_truthy()?,
-            "marks" => self.open.marks = value.is_truthy()?,
-            "check" => self.open.check = value.is_truthy()?,
+            "follow" => self.open.follows_writer = value.is_truthy()?,
+            "trust" => self.open.ignores_fingerprint = value.is_truthy()?,
+            "marks" => self.open.uses_marks = value.is_truthy()?,
+            "check" => self.open.checks_chunks = value.is_truthy()?,
             "lock" => self.open.locking = locking(value)?,
             _ => {
                 let words = format!("open() got an unexpected keyword argument '{name}'");

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use superchunk::bloscpack::{Order, PackArray, PackOptions};
-use superchunk::{Json, JsonStyle, OpenOptions, bloscpack};
+use superchunk::bloscpack::{PackArray, PackOptions};
+use superchunk::{ItemOrder, Json, JsonStyle, OpenOptions, bloscpack};
 
 use crate::buffers::Input;
 use crate::errors::Outcome;
@@ -158,7 +158,7 @@ impl Pack {
         else {
             return Ok(None);
         };
-        let order = if found.order == Order::Fortran { "F" } else { "C" };
+        let order = if found.order == ItemOrder::Fortran { "F" } else { "C" };
         let shape = PyTuple::new(py, &found.shape)?;
         Ok(Some((numpy::dtype_of(py, &found.dtype)?, shape, order).into_pyobject(py)?))
     }
@@ -170,20 +170,20 @@ impl Pack {
 
     /// The number of objects.
     #[getter]
-    fn count(&self, py: Python<'_>) -> Outcome<usize> {
+    fn count(&self, py: Python<'_>) -> Outcome<u64> {
         self.handle.read(py, 0, |stored| Ok(stored.pack.object_count()))
     }
 
     /// The bytes of all data. Of objects, every one is asked.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> Outcome<u64> {
-        self.handle.read(py, usize::MAX, |stored| Ok(stored.pack.data()?.len()))
+        self.handle.read(py, usize::MAX, |stored| Ok(stored.pack.superchunk()?.byte_len()))
     }
 
     /// The bytes of the compressed chunks.
     #[getter]
     fn cbytes(&self, py: Python<'_>) -> Outcome<u64> {
-        self.handle.read(py, usize::MAX, |stored| Ok(stored.pack.data()?.stored_len()?))
+        self.handle.read(py, usize::MAX, |stored| Ok(stored.pack.superchunk()?.stored_len()?))
     }
 
     /// Reads bytes from `start` on into an array.
@@ -191,16 +191,18 @@ impl Pack {
         let mut memory = Strided::writable(array)?;
         let dst = memory.bytes_mut()?;
         let range = start..start.saturating_add(dst.len() as u64);
-        self.handle
-            .read(array.py(), dst.len(), |stored| Ok(stored.pack.data()?.read_bytes(range, dst)?))
+        self.handle.read(array.py(), dst.len(), |stored| {
+            Ok(stored.pack.superchunk()?.read_bytes(range, dst)?)
+        })
     }
 
     /// The bytes from `start` to before `stop`.
     fn read<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> Outcome<Bound<'py, PyBytes>> {
         let len = usize::try_from(stop.saturating_sub(start)).unwrap_or(usize::MAX);
         let read = |dst: &mut [u8]| {
-            self.handle
-                .read(py, len, |stored| Ok(stored.pack.data()?.read_bytes(start..stop, dst)?))
+            self.handle.read(py, len, |stored| {
+                Ok(stored.pack.superchunk()?.read_bytes(start..stop, dst)?)
+            })
         };
         Ok(PyBytes::new_with(py, len, |dst| Ok(read(dst)?))?)
     }
@@ -208,7 +210,6 @@ impl Pack {
     /// The bytes of an object.
     fn object<'py>(&self, py: Python<'py>, index: i64) -> Outcome<Bound<'py, PyBytes>> {
         let place = existing(index, self.count(py)?)?;
-        let place = usize::try_from(place).unwrap_or(usize::MAX);
         let bytes = self.handle.read(py, usize::MAX, |stored| Ok(stored.pack.object(place)?))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -217,7 +218,6 @@ impl Pack {
     fn replace(&self, index: i64, object: &Bound<'_, PyAny>) -> Outcome {
         let py = object.py();
         let place = existing(index, self.count(py)?)?;
-        let place = usize::try_from(place).unwrap_or(usize::MAX);
         let input = Input::of(object)?;
         let bytes = input.as_slice();
         self.handle.write(py, |stored| Ok(stored.pack.replace_object(place, bytes)?))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use superchunk::{FillValue, FrameOptions, NdArray, NdOptions};
+use superchunk::{FillValue, FrameOptions, NdArray, NdOptions, NdStorage};
 
 use super::NDArray;
 use super::grow::sides;
@@ -42,20 +42,21 @@ pub(crate) fn _create(
     let dtype = numpy::parse_dtype(&dtype)?;
     let mut made = New::default();
     let choice = Choice::from_some(options, |name, value| made.set(name, &value))?;
-    let options = made.options(FrameOptions::new(choice.compress_options(dtype.item_size())));
+    let storage = made.storage(FrameOptions::new(choice.compress_options(dtype.item_size())));
     let item = value.map(|value| contiguous(value, py.None())).transpose()?;
     let item = item.map(|item| Strided::of(&item)).transpose()?;
     let item = item.as_ref().map(Strided::bytes).transpose()?;
     let fill = match (item, special) {
-        (Some(item), _) => FillValue::Value(item),
+        (Some(item), _) => FillValue::Value(item.to_vec()),
         (None, Some("nans")) => FillValue::Nans,
         (None, Some("uninit")) => FillValue::Uninitialised,
         (None, _) => FillValue::Zeros,
     };
+    let options = NdOptions::new(&shape, dtype).with_fill(fill).with_storage(storage);
     let array = threads::run(py, usize::MAX, || {
         Ok(match &path {
-            Some(path) => NdArray::create_filled(path, &shape, &dtype, fill, &options)?,
-            None => NdArray::filled(&shape, &dtype, fill, &options)?,
+            Some(path) => NdArray::create(path, &options)?,
+            None => NdArray::in_memory(&options)?,
         })
     })?;
     let array = NDArray::new(array, Origin { path, writable: true, keywords: None });
@@ -99,8 +100,8 @@ impl New {
         Ok(())
     }
 
-    pub(super) fn options(self, frame: FrameOptions) -> NdOptions {
-        let mut options = NdOptions::new(self.frame.over(frame));
+    pub(super) fn storage(self, frame: FrameOptions) -> NdStorage {
+        let mut options = NdStorage::new(self.frame.over(frame));
         (options.chunks, options.blocks) = (self.chunks, self.blocks);
         options
     }

@@ -93,7 +93,7 @@ impl SChunk {
                 return Err(PyValueError::new_err(words).into());
             }
         };
-        self.handle.write(py, |frame| Ok(frame.fill(kind, count)?))
+        self.handle.write(py, |frame| Ok(frame.append_fill(kind, count)?))
     }
 }
 

@@ -95,7 +95,7 @@ impl SChunk {
     /// The bytes of items of any numbers, one behind the other.
     fn gather<'py>(&self, py: Python<'py>, indexes: Vec<i64>) -> Outcome<Bound<'py, PyBytes>> {
         let len = self.__len__(py)?;
-        let place = |index: i64| existing(index, len);
+        let place = |index: i64| existing(index, len as u64);
         let places = indexes.into_iter().map(place).collect::<PyResult<_>>()?;
         self.bytes_of(py, &Items::List(places))
     }
@@ -143,7 +143,7 @@ impl SChunk {
         let index: i64 = key.extract().map_err(|_| {
             PyTypeError::new_err("a super-chunk takes an integer or a slice between its brackets")
         })?;
-        let place = existing(index, len)?;
+        let place = existing(index, len as u64)?;
         Ok(Items::Range(place..place + 1))
     }
 
@@ -192,8 +192,7 @@ pub(crate) fn places(slice: &Bound<'_, PySlice>, len: usize) -> PyResult<Vec<u64
 }
 
 /// An index that may count from the end.
-pub(crate) fn existing(index: i64, len: usize) -> PyResult<u64> {
-    let len = len as u64;
+pub(crate) fn existing(index: i64, len: u64) -> PyResult<u64> {
     let from_end = if index < 0 { len } else { 0 };
     let found = from_end.checked_add_signed(index).filter(|place| *place < len);
     found.ok_or_else(|| {

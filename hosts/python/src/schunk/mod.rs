@@ -97,7 +97,7 @@ impl SChunk {
     /// The bytes of all items.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> Outcome<u64> {
-        self.handle.read(py, 0, |frame| Ok(frame.len()))
+        self.handle.read(py, 0, |frame| Ok(frame.byte_len()))
     }
 
     /// Whether it is one file or piece of memory, not a folder with a file for each chunk.

@@ -101,10 +101,10 @@ impl Kind {
     /// The JSON of the attributes of a table, or of one of its columns.
     fn attrs_json(&self, column: Option<&str>) -> Result<Option<&Json>> {
         match (self, column) {
-            (Self::Bcolz(table), Some(column)) => Ok(Some(table.array(column)?.attrs())),
-            (Self::Bcolz(table), None) => Ok(Some(table.attrs())),
-            (Self::BcolzArray(array), _) => Ok(Some(array.attrs())),
-            (Self::Folder(folder), None) => Ok(Some(folder.list.attrs())),
+            (Self::Bcolz(table), Some(column)) => Ok(Some(table.array(column)?.attributes())),
+            (Self::Bcolz(table), None) => Ok(Some(table.attributes())),
+            (Self::BcolzArray(array), _) => Ok(Some(array.attributes())),
+            (Self::Folder(folder), None) => Ok(Some(folder.list.attributes())),
             (Self::Folder(_) | Self::Blsk(_), Some(_)) => Err(of_table()),
             (Self::Blsk(_) | Self::BlskArray(_), _) => Ok(None),
         }
@@ -116,8 +116,8 @@ impl Kind {
             return Ok(entries.iter().map(|(name, _)| name.clone()).collect());
         }
         Ok(match self {
-            Self::Blsk(table) => table.attrs().map(|(name, _)| name.to_owned()).collect(),
-            Self::BlskArray(array) => array.attrs().map(|(name, _)| name.to_owned()).collect(),
+            Self::Blsk(table) => table.attributes().map(|(name, _)| name.to_owned()).collect(),
+            Self::BlskArray(array) => array.attributes().map(|(name, _)| name.to_owned()).collect(),
             _ => Vec::new(),
         })
     }
@@ -127,38 +127,39 @@ impl Kind {
             return Ok(json.get(name).cloned().map(Attr::Json));
         }
         Ok(match self {
-            Self::Blsk(table) => table.attr(name).map(Attr::Items),
-            Self::BlskArray(array) => array.attr(name).map(Attr::Items),
+            Self::Blsk(table) => table.attribute(name).map(Attr::Items),
+            Self::BlskArray(array) => array.attribute(name).map(Attr::Items),
             _ => None,
         })
     }
 
     fn set_attr(&mut self, name: &str, value: Attr, column: Option<&str>) -> Result<()> {
         match (self, value, column) {
-            (Self::Bcolz(table), Attr::Json(value), None) => alone(table)?.set_attr(name, value),
+            (Self::Bcolz(table), Attr::Json(value), None) => {
+                alone(table)?.set_attribute(name, value)
+            }
             (Self::Bcolz(table), Attr::Json(value), Some(column)) => {
-                alone(table)?.set_column_attr(column, name, value)
+                alone(table)?.set_column_attribute(column, name, value)
             }
-            (Self::BcolzArray(array), Attr::Json(value), _) => array.set_attr(name, value),
+            (Self::BcolzArray(array), Attr::Json(value), _) => array.set_attribute(name, value),
             (Self::Folder(folder), Attr::Json(value), None) => {
-                alone(folder)?.list.set_attr(name, value)
+                alone(folder)?.list.set_attribute(name, value)
             }
-            (Self::Blsk(table), Attr::Items(value), None) => alone(table)?.set_attr(name, value),
-            (Self::BlskArray(array), Attr::Items(value), _) => array.set_attr(name, value),
+            (Self::Blsk(table), Attr::Items(value), None) => {
+                alone(table)?.set_attribute(name, value)
+            }
+            (Self::BlskArray(array), Attr::Items(value), _) => array.set_attribute(name, value),
             _ => Err(of_table()),
         }
     }
 
     fn remove_attr(&mut self, name: &str, column: Option<&str>) -> Result<()> {
         match (self, column) {
-            (Self::Bcolz(table), None) => alone(table)?.remove_attr(name).map(drop),
-            (Self::BcolzArray(array), _) => array.remove_attr(name).map(drop),
-            (Self::Folder(folder), None) => {
-                alone(folder)?.list.remove_attr(name);
-                Ok(())
-            }
-            (Self::Blsk(table), None) => alone(table)?.remove_attr(name).map(drop),
-            (Self::BlskArray(array), _) => array.remove_attr(name).map(drop),
+            (Self::Bcolz(table), None) => alone(table)?.remove_attribute(name).map(drop),
+            (Self::BcolzArray(array), _) => array.remove_attribute(name).map(drop),
+            (Self::Folder(folder), None) => alone(folder)?.list.remove_attribute(name).map(drop),
+            (Self::Blsk(table), None) => alone(table)?.remove_attribute(name).map(drop),
+            (Self::BlskArray(array), _) => array.remove_attribute(name).map(drop),
             _ => Err(Error::unsupported("attributes of a column of a table are set, not removed")),
         }
     }

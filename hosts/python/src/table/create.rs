@@ -43,11 +43,13 @@ pub(crate) fn _create_table(
         }
         "blsk" => {
             let row_shape = same_shape(&columns)?;
-            let columns: Vec<(&str, DType)> =
-                columns.iter().map(|(name, dtype, _)| (name.as_str(), dtype.clone())).collect();
-            let options = new.blsk();
+            let columns = columns.into_iter().map(|(name, dtype, _)| (name, dtype));
+            let options = blsk::TableOptions::new()
+                .with_columns(columns)
+                .with_row_shape(row_shape)
+                .with_tree(new.blsk());
             threads::run(py, usize::MAX, || {
-                let table = blsk::Table::create(&path, &columns, &row_shape, &options)?;
+                let table = blsk::Table::create(&path, &options)?;
                 Ok(Kind::Blsk(Arc::new(table)))
             })?
         }
@@ -77,9 +79,11 @@ pub(crate) fn _create_array(
             })?
         }
         "blsk" => {
-            let (shape, options) = (sides(&row_shape), new.blsk());
+            let options = blsk::ArrayOptions::new(dtype)
+                .with_row_shape(sides(&row_shape))
+                .with_tree(new.blsk());
             threads::run(py, usize::MAX, || {
-                let array = blsk::Array::create(&path, &dtype, &shape, &options)?;
+                let array = blsk::Array::create(&path, &options)?;
                 Ok(Kind::BlskArray(Box::new(array)))
             })?
         }
@@ -144,13 +148,13 @@ impl New {
     fn bcolz(&self, dtype: DType, row_shape: Vec<usize>) -> bcolz::ArrayOptions {
         let mut options = bcolz::ArrayOptions::new(dtype).with_row_shape(row_shape);
         options.compress = self.over(options.compress);
-        options.chunk_len = self.chunk_rows.map(|rows| rows as u64);
-        options.expected_len = self.expected_rows;
+        options.chunk_rows = self.chunk_rows.map(|rows| rows as u64);
+        options.expected_rows = self.expected_rows;
         options
     }
 
-    fn blsk(&self) -> blsk::Options {
-        let mut options = blsk::Options::default();
+    fn blsk(&self) -> blsk::TreeOptions {
+        let mut options = blsk::TreeOptions::default();
         options.compress = self.over(options.compress);
         options.chunk_rows = self.chunk_rows;
         options

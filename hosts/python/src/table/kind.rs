@@ -44,11 +44,11 @@ impl Kind {
 
     pub(super) fn len(&self) -> u64 {
         match self {
-            Self::Bcolz(table) => table.len(),
-            Self::Blsk(table) => table.len(),
+            Self::Bcolz(table) => table.row_count(),
+            Self::Blsk(table) => table.row_count(),
             Self::Folder(folder) => folder.rows(),
-            Self::BcolzArray(array) => array.len(),
-            Self::BlskArray(array) => array.len(),
+            Self::BcolzArray(array) => array.row_count(),
+            Self::BlskArray(array) => array.row_count(),
         }
     }
 
@@ -60,7 +60,7 @@ impl Kind {
             Self::BcolzArray(array) => vec![
                 Column::new("", array.dtype().clone())
                     .with_row_shape(array.row_shape())
-                    .with_chunk_rows(array.chunk_len()),
+                    .with_chunk_rows(array.chunk_rows()),
             ],
             Self::BlskArray(array) => {
                 let sides = array.row_shape().iter();
@@ -153,7 +153,7 @@ impl Kind {
         match self {
             Self::Bcolz(table) => alone(table)?.commit(),
             Self::Blsk(table) => alone(table)?.commit(),
-            Self::Folder(folder) => folder.list.commit(),
+            Self::Folder(folder) => alone(folder)?.list.commit(),
             Self::BcolzArray(array) => array.commit(),
             Self::BlskArray(array) => array.commit(),
         }
@@ -161,7 +161,7 @@ impl Kind {
 
     pub(super) fn stored_len(&self) -> Result<u64> {
         let chunks =
-            |array: &bcolz::Array| array.chunks().map_or(Ok(0), |chunks| chunks.stored_len());
+            |array: &bcolz::Array| array.superchunk().map_or(Ok(0), |chunks| chunks.stored_len());
         match self {
             Self::Bcolz(table) => table.arrays().into_iter().map(|(_, array)| chunks(array)).sum(),
             Self::Blsk(table) => table.stored_len(),

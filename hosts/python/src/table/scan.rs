@@ -193,7 +193,7 @@ impl Scan {
 impl Scan {
     /// Shows every batch without columns; Ctrl-C ends it.
     fn each(&self, py: Python<'_>, mut see: impl FnMut(&table::Batch) + Send) -> Outcome {
-        let mut watch = Watch::new(None);
+        let watch = Watch::new(None);
         threads::run(py, usize::MAX, || {
             for batch in self.scan.clone().with_columns::<String>([]).batches()? {
                 let batch = batch?;
