@@ -102,13 +102,13 @@ class IsAFolderError(IoError, IsADirectoryError):
     """It is a folder."""
 
 
-_BY_KIND = {
+_BY_KIND: dict[str, type[Error]] = {
     "corrupt": CorruptError,
     "truncated": TruncatedError,
     "unsupported": UnsupportedError,
     "invalid_argument": InvalidArgumentError,
     "limit_exceeded": LimitError,
-    "not_found": NotFoundError,
+    "not_found": NameNotFoundError,
     "locked": LockedError,
     "changed": ChangedError,
     "io": IoError,
@@ -117,7 +117,7 @@ _BY_KIND = {
     "bug": InternalError,
 }
 
-_BY_ERRNO = {
+_BY_ERRNO: dict[int, type[IoError]] = {
     _errno.ENOENT: PathNotFoundError,
     _errno.EEXIST: PathExistsError,
     _errno.ENOTEMPTY: PathExistsError,
@@ -138,7 +138,7 @@ def _make(
 ) -> Error:
     """Makes the exception of an error of the library, which calls this."""
     found = _BY_KIND[kind]
-    if errno is not None and found in (IoError, NotFoundError):
+    if errno is not None and found in (IoError, NameNotFoundError):
         found = _BY_ERRNO.get(errno, IoError)
     error: Error
     if issubclass(found, IoError):
