@@ -220,7 +220,7 @@ impl Objects {
     }
 
     /// Removes an object and returns it; the last one without an index.
-    #[pyo3(signature = (index = -1))]
+    #[pyo3(signature = (index = -1), text_signature = "($self, index=-1)")]
     fn pop<'py>(&self, py: Python<'py>, index: i64) -> Outcome<Bound<'py, PyAny>> {
         let place = existing(index, self.__len__(py)? as u64)?;
         let value = self.handle.write(py, |objects| {

@@ -135,7 +135,8 @@ def test_copies_have_other_options(tmp_path):
 
 def test_files_go_both_ways_with_python_blosc2(tmp_path):
     data = numpy.arange(100_000, dtype="i4")
-    theirs = blosc2.SChunk(chunksize=40_000, data=data, urlpath=str(tmp_path / "theirs.b2frame"), cparams={"typesize": 4})
+    path = str(tmp_path / "theirs.b2frame")
+    theirs = blosc2.SChunk(chunksize=40_000, data=data, urlpath=path, cparams={"typesize": 4})
     theirs.vlmeta["unit"] = "m"
     with superchunk.open(tmp_path / "theirs.b2frame", "r+") as ours:
         assert (type(ours), len(ours), ours.chunksize) == (SChunk, 100_000, 40_000)

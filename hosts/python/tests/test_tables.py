@@ -29,11 +29,11 @@ def some_rows(count, seed=0):
 def stored(request, tmp_path):
     """A table of five chunks, and its rows."""
     rows = some_rows(500)
-    dtype = DTYPE if request.param == "bcolz" else None
-    if dtype is None:
-        # blsk has no texts of fixed length and no dates.
-        rows = rows[["id", "close", "odd"]]
-    table = create_table(tmp_path / "t", {name: rows[name] for name in rows.dtype.names}, format=request.param, chunk_rows=100)
+    # blsk has no texts of fixed length and no dates.
+    names = DTYPE.names if request.param == "bcolz" else ["id", "close", "odd"]
+    rows = rows[list(names)]
+    columns = {name: rows[name] for name in names}
+    table = create_table(tmp_path / "t", columns, format=request.param, chunk_rows=100)
     plain = numpy.empty(len(rows), table.dtype)
     for name in rows.dtype.names:
         plain[name] = rows[name]
@@ -84,13 +84,14 @@ def test_random_changes_are_those_of_an_array(format, seed, tmp_path):
 def test_keys_are_those_of_numpy(stored):
     table, rows = stored
     mask = rows["id"] > 4
-    keys = [0, -1, 499, slice(7), slice(95, 205), slice(None, None, -9), slice(9, 2), [3, 1, 1, -2], mask, ..., numpy.int8(5)]
-    for key in keys:
+    slices = [slice(7), slice(95, 205), slice(None, None, -9), slice(9, 2)]
+    for key in [0, -1, 499, numpy.int8(5), *slices, [3, 1, 1, -2], mask, ...]:
         assert numpy.array_equal(table[key], rows[key]), key
         assert type(table[key]) is type(rows[key]), key
         for name in rows.dtype.names:
             found = table[name][key]
-            assert numpy.array_equal(found, rows[name][key]) and found.dtype == rows[name].dtype, (name, key)
+            asked = rows[name][key]
+            assert numpy.array_equal(found, asked) and found.dtype == asked.dtype, (name, key)
     assert numpy.array_equal(list(table), rows)
     assert numpy.array_equal(numpy.asarray(table), rows)
     few = table[["odd", "id"]]
@@ -112,10 +113,12 @@ def test_columns_have_more_dimensions(format, tmp_path):
     items = numpy.arange(60 * 3 * 4, dtype="f4").reshape(60, 3, 4)
     with create_column(tmp_path / "c", items, format=format, chunk_rows=7) as column:
         assert type(column) is Column and column.shape == (60, 3, 4)
-        keys = [5, (5, 1), (slice(2, 9), 1), (slice(2, 9), ..., 2), ([1, 5], slice(1)), ([1, 5], [0, 2]), (..., 0), (None, 2), ()]
-        for key in keys:
+        parts = [(slice(2, 9), 1), (slice(2, 9), ..., 2), ([1, 5], slice(1)), ([1, 5], [0, 2])]
+        for key in [5, (5, 1), *parts, (..., 0), (None, 2), ()]:
             assert numpy.array_equal(column[key], items[key]), key
-        for key, value in [((3, 1), 9), (slice(1, 4), 2.5), ((slice(None), 0), 1), ((..., 3), 4), ([1, 2], 8), (-1, items[0])]:
+        changes = {(3, 1): 9, -1: items[0], (..., 3): 4}
+        slices = [(slice(1, 4), 2.5), ((slice(None), 0), 1), ([1, 2], 8)]
+        for key, value in [*changes.items(), *slices]:
             column[key] = items[key] = value
             assert numpy.array_equal(column, items), key
         column.append(items[:2])
@@ -144,13 +147,14 @@ def test_conditions_find_what_numpy_finds(stored):
     assert numpy.array_equal(some["id"], rows["id"][100:300][rows["odd"][100:300]][:7])
     found = list(table.scan(["close"], "id > 2", batch_size=64))
     assert all(len(batch) <= 64 and batch.names == ["close"] for batch in found)
-    assert numpy.array_equal(numpy.concatenate([batch["close"] for batch in found]), rows["close"][rows["id"] > 2])
-    assert numpy.array_equal(numpy.concatenate([batch.rows for batch in found]), numpy.flatnonzero(rows["id"] > 2))
+    numbers = numpy.concatenate([batch.rows for batch in found])
+    assert numpy.array_equal(numbers, numpy.flatnonzero(rows["id"] > 2))
+    assert numpy.array_equal(numpy.concatenate([batch["close"] for batch in found]), rows["close"][numbers])
     with pytest.raises(ValueError, match="low"):
         table.count("close > :low")
     with pytest.raises(ValueError):
         table.where("close >")
-    with pytest.raises(LookupError):
+    with pytest.raises(ValueError, match="did you mean `close`"):
         table.where("clos > 1")
     with pytest.raises(TypeError, match="parameter"):
         table.count("close > :low", low=[])
@@ -173,7 +177,8 @@ def test_what_is_computed_is_what_numpy_and_pandas_compute(stored):
     summary = table.summary("close", "odd")
     values = rows["close"][rows["odd"]]
     assert (summary.count, summary.min, summary.max, summary.nulls) == (len(values), values.min(), values.max(), 0)
-    numpy.testing.assert_allclose([summary.sum, summary.mean, summary.std], [values.sum(), values.mean(), values.std()])
+    asked = [values.sum(), values.mean(), values.std()]
+    numpy.testing.assert_allclose([summary.sum, summary.mean, summary.std], asked)
     assert table.summary("id").sum == rows["id"].sum()
     found = table.group_by("id", "close > 0.1").agg(total=("close", "sum"), most=("close", "max"))
     asked = frame[frame.close > 0.1].groupby("id", sort=False).close.agg(["count", "sum", "max"])
@@ -299,10 +304,11 @@ def test_texts_say_what_is_there(stored):
 def test_folders_of_bcolz_are_read_and_continued(tmp_path):
     program = """
 import sys, numpy, bcolz
-t = bcolz.ctable(columns=[numpy.arange(1000), numpy.linspace(0, 1, 1000), numpy.array(["a", "bc"] * 500)], names=["i", "f", "s"], rootdir=sys.argv[1], mode="w")
+columns = [numpy.arange(1000), numpy.linspace(0, 1, 1000), numpy.array(["a", "bc"] * 500)]
+t = bcolz.ctable(columns=columns, names=["i", "f", "s"], rootdir=sys.argv[1], mode="w")
 t.attrs["unit"] = "USD"; t.flush()
 c = bcolz.carray(numpy.arange(600).reshape(200, 3), rootdir=sys.argv[2], mode="w"); c.flush()
-o = bcolz.carray(numpy.array(["x", None, [1, 2]], object), dtype=object, rootdir=sys.argv[3], mode="w"); o.flush()
+o = bcolz.carray(["x", None, [1, 2]], dtype=numpy.dtype(object), rootdir=sys.argv[3], mode="w"); o.flush()
 """
     legacy.run(program, tmp_path / "t", tmp_path / "c", tmp_path / "o")
     with superchunk.open(tmp_path / "t", "r+") as table:
@@ -316,11 +322,12 @@ o = bcolz.carray(numpy.array(["x", None, [1, 2]], object), dtype=object, rootdir
     objects = superchunk.open(tmp_path / "o")
     assert objects.dtype == object
     assert objects[...].tolist() == ["x", None, [1, 2]]
-    found = legacy.run(
-        "import sys, bcolz; t = bcolz.open(sys.argv[1], 'r'); print(len(t), t[1000], t['f'][0], t.attrs['more'])",
-        tmp_path / "t",
-    )
-    assert found.split()[0] == "1001" and "zz" in found and "-1.0" in found and "[1, None]" in found
+    program = """
+import sys, bcolz
+t = bcolz.open(sys.argv[1], "r")
+print(len(t), t["s"][1000], float(t["f"][0]), t.attrs["more"])
+"""
+    assert legacy.run(program, tmp_path / "t").strip() == "1001 zz -1.0 [1, None]"
 
 
 def test_bcolz_reads_what_is_written(tmp_path):

@@ -20,6 +20,7 @@ _ERRORS = (
     "PathExistsError",
     "PathNotFoundError",
     "PermissionDeniedError",
+    "StoppedError",
     "TruncatedError",
     "UnsupportedError",
 )
@@ -47,7 +48,8 @@ _PLACES = {
     "create_objects": "_frames",
     **dict.fromkeys(("Pack", "create_pack"), "_packs"),
     **dict.fromkeys(("Batch", "Grouping", "Summary"), "_scans"),
-    **dict.fromkeys(("Column", "Table", "create_column", "create_table"), "_tables"),
+    **dict.fromkeys(("Column", "create_column"), "_columns"),
+    **dict.fromkeys(("Table", "create_table"), "_tables"),
     **dict.fromkeys(_ERRORS, "_errors"),
     **dict.fromkeys(("Codec", "Filter", "SplitMode"), "_enums"),
 }

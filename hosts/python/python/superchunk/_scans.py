@@ -1,6 +1,6 @@
 """What scans of tables give."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
 class Batch:
@@ -26,15 +26,14 @@ class Batch:
 
     def to_numpy(self):
         """Returns the rows as an array with a field for each column."""
-        from ._tables import _structured
-
         return _structured(self._columns)
 
     def __repr__(self):
         return f"<superchunk.Batch {len(self)} rows ({', '.join(self._columns)})>"
 
 
-class Summary(NamedTuple):
+@dataclass(frozen=True)
+class Summary:
     """What the values of a column have in common."""
 
     count: int
@@ -77,11 +76,20 @@ class Grouping:
         A measure is a column and one of `"count"`, `"sum"`, `"min"`, `"max"`, `"mean"`, `"std"`:
         `agg(total=("volume", "sum"))`.
         """
-        from ._tables import _structured
-
         asked = [(word, column, name) for name, (column, word) in measures.items()]
         return _structured(self._scan.group_by(self._keys, asked))
 
     def count(self):
         """Returns a row for each group: its keys and the number of its rows."""
         return self.agg()
+
+
+def _structured(columns):
+    """Arrays by name as one array with a field for each."""
+    import numpy as np
+
+    dtype = np.dtype([(name, values.dtype, values.shape[1:]) for name, values in columns.items()])
+    rows = np.empty(len(next(iter(columns.values()), ())), dtype)
+    for name, values in columns.items():
+        rows[name] = values
+    return rows
