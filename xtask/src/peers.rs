@@ -70,6 +70,7 @@ pub(crate) static PYTHON: Environment = Environment {
         "hypothesis==6.170.15",
         "mypy==2.4.1",
         "psutil==7.2.2",
+        "pandas==3.1.1",
     ],
     sources: &[],
 };
@@ -100,6 +101,11 @@ pub(crate) fn variables() -> Variables {
     ENVIRONMENTS.iter().map(Environment::named).collect()
 }
 
+/// The environment of the programs that nobody continues.
+pub(crate) fn legacy() -> &'static Environment {
+    &ENVIRONMENTS[2]
+}
+
 /// Where the environment of today's libraries is.
 pub(crate) fn folder() -> PathBuf {
     ENVIRONMENTS[0].path()
@@ -127,7 +133,7 @@ impl Environment {
         write(&self.marker(), &self.packages.join("\n"))
     }
 
-    fn named(&self) -> (&'static str, OsString) {
+    pub(crate) fn named(&self) -> (&'static str, OsString) {
         (self.variable, self.python().into())
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::needs::{Need, provide};
-use crate::peers::PYTHON;
+use crate::peers::{PYTHON, legacy};
 use crate::step::{Outcome, root, run, step};
 
 /// Builds the wheel as for tests, installs it and tests it.
@@ -16,7 +16,7 @@ pub(crate) fn python() -> Outcome {
 
 /// Returns what the tests need.
 pub(crate) fn needs() -> Vec<Need> {
-    vec![Need::Peers(&PYTHON)]
+    vec![Need::Peers(&PYTHON), Need::Peers(legacy())]
 }
 
 /// Builds the wheel as for tests, installs it and tests it, if the environment is there.
@@ -25,10 +25,8 @@ pub(crate) fn test() -> Outcome {
     step("python: install", || install(&wheel))?;
     step("python: tests", || {
         // Not in the folder of the sources, which has no extension module.
-        run(python_with(&["-m", "pytest", "-q"])
-            .arg("--rootdir")
-            .arg(host())
-            .arg(host().join("tests")))
+        let mut pytest = python_with(&["-m", "pytest", "-q"]);
+        run(pytest.envs([legacy().named()]).arg("--rootdir").arg(host()).arg(host().join("tests")))
     })?;
     step("python: stubs", || {
         let allowed = host().join("tests").join("stubtest.txt");

@@ -24,7 +24,7 @@ pub(crate) enum Source<'a> {
 pub(crate) fn read(array: &NdArray, plan: &Plan, dst: &mut [u8]) -> Result<()> {
     match &plan.access {
         Access::Nothing => Ok(()),
-        Access::Slices(slices) => array.read_into(&Selection::new(slices.as_slice()), dst),
+        Access::Slices(slices) => array.read_bytes(&Selection::new(slices.as_slice()), dst),
         Access::Orthogonal(axes) => {
             let (indexes, strides) = orthogonal(axes, array.item_size());
             array.read_orthogonal_strided(&indexes, dst, &strides)

@@ -95,10 +95,10 @@ fn frame(choice: &Choice, item_size: usize, src: &[u8]) -> Outcome<Vec<u8>> {
     let chunk_size = FRAME_CHUNK / item_size.max(1) * item_size;
     let options = FrameOptions::new(choice.compress_options(item_size)).with_chunk_size(chunk_size);
     let mut frame = SuperChunk::in_memory(&options)?;
-    let mut watch = Watch::new(None);
+    let watch = Watch::new(None);
     for piece in src.chunks(chunk_size) {
         frame.append(piece)?;
-        watch.step(frame.len(), src.len() as u64)?;
+        watch.step(frame.byte_len(), src.len() as u64)?;
     }
     Ok(frame.to_bytes()?)
 }
@@ -183,15 +183,15 @@ impl Stored {
             let options = OpenOptions::new().with_executor(threads::executor(nthreads));
             return Ok(Self::Frame(Box::new(options.open_bytes(bytes.to_vec())?)));
         }
-        Ok(Self::Chunk(Header::parse(bytes)?.len()))
+        Ok(Self::Chunk(Header::parse(bytes)?.byte_len()))
     }
 }
 
 fn length(frame: &Opened) -> Outcome<usize> {
     let len = match frame {
         Opened::Array(array) => array.item_count().saturating_mul(array.item_size() as u64),
-        Opened::SuperChunk(frame) => frame.len(),
-        Opened::Pack(pack) => pack.data()?.len(),
+        Opened::SuperChunk(frame) => frame.byte_len(),
+        Opened::Pack(pack) => pack.superchunk()?.byte_len(),
         other => {
             let what = other.format().description();
             let words =
@@ -209,10 +209,10 @@ fn read_all(frame: &Opened, dst: &mut [u8]) -> Outcome {
             let (start, stop) = (vec![0; array.ndim()], array.shape());
             return Ok(array.read_box(&start, stop, dst)?);
         }
-        Opened::Pack(pack) => pack.data()?,
+        Opened::Pack(pack) => pack.superchunk()?,
         other => other.superchunk().ok_or_else(|| Error::unsupported("these are no bytes"))?,
     };
-    let (mut watch, mut done, all) = (Watch::new(None), 0, dst.len() as u64);
+    let (watch, mut done, all) = (Watch::new(None), 0, dst.len() as u64);
     for piece in dst.chunks_mut(FRAME_CHUNK) {
         let len = piece.len() as u64;
         chunks.read_bytes(done..done + len, piece)?;
@@ -281,11 +281,11 @@ impl Compressor {
         let input = Input::of(data)?;
         let chunk = input.as_slice();
         let header = Header::parse(chunk)?;
-        let items = checked(start, count, header.len() / header.item_size())?;
+        let items = checked(start, count, header.byte_len() / header.item_size())?;
         let len = items.len() * header.item_size();
         new_bytes(py, len, |memory| {
             // A few items may need a whole block.
-            let work = len.max(header.block_size().unwrap_or(header.len()));
+            let work = len.max(header.block_size().unwrap_or(header.byte_len()));
             threads::run(py, work, || {
                 threads::with_decoder(self.choice.nthreads, |decoder| {
                     decoder.read_items(chunk, items, memory)?;
@@ -370,7 +370,7 @@ impl ChunkInfo {
 pub(crate) fn chunk_info(data: &Bound<'_, PyAny>) -> Outcome<ChunkInfo> {
     let header = Header::parse(Input::of(data)?.as_slice())?;
     Ok(ChunkInfo {
-        nbytes: header.len(),
+        nbytes: header.byte_len(),
         cbytes: header.compressed_len(),
         typesize: header.item_size(),
         blocksize: header.block_size(),

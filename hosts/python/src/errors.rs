@@ -45,23 +45,13 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Runs `work`; a panic in it becomes an error, and an exception that was thrown by
-/// [`throw`] itself.
+/// Runs `work`; a panic in it becomes an error.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     // What a panic has left half done belongs to a handle that its caller closes, or to nobody.
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(of_panic(payload)))
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(of_panic(&*payload)))
 }
 
-/// Leaves the library through a callback that cannot return an error: [`caught`] returns `failure`.
-pub(crate) fn throw(failure: Failure) -> ! {
-    std::panic::resume_unwind(Box::new(failure))
-}
-
-fn of_panic(payload: Box<dyn Any + Send>) -> Failure {
-    let payload = match payload.downcast::<Failure>() {
-        Ok(failure) => return *failure,
-        Err(payload) => payload,
-    };
+fn of_panic(payload: &(dyn Any + Send)) -> Failure {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("without a message");
@@ -99,6 +89,7 @@ fn kind(error: &Error) -> &'static str {
         ErrorKind::Changed => "changed",
         ErrorKind::Io => "io",
         ErrorKind::Miscompressed => "miscompressed",
+        ErrorKind::Interrupted => "interrupted",
         ErrorKind::DurabilityUnknown => "durability_unknown",
         _ => "bug",
     }

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use superchunk::store::Replacement;
 use superchunk::{
-    CompressOptions, Error, Limits, OpenOptions, Opened, SuperChunk, bcolz, bloscpack, detect,
-    salvage as salvaging,
+    CompressOptions, Error, Limits, OpenOptions, Opened, SuperChunk, Work, bcolz, bloscpack,
+    detect, salvage as salvaging,
 };
 
 use crate::errors::Outcome;
@@ -38,13 +38,15 @@ pub(crate) fn copy(
 ) -> Outcome {
     let choice = Choice::from_all(options)?;
     let is_changed = choice != Choice { nthreads: choice.nthreads, ..Choice::default() };
-    let open = OpenOptions::new().with_executor(threads::executor(choice.nthreads));
-    let mut watch = Watch::new(progress);
+    let watch = Watch::new(progress);
+    let executor = watch.over(threads::executor(choice.nthreads), Work::Copy);
+    let open = OpenOptions::new().with_executor(executor.clone());
     threads::run(py, usize::MAX, || {
         let opened = open.open(&src)?;
         make(&dst, overwrite, |to| {
-            copy_opened(&opened, to, &choice, is_changed, &mut watch)
-                .map_err(|error| error.within(dst.display().to_string()).into())
+            let options = |old| choice.over(old).with_executor(executor.clone());
+            let copied = copy_opened(&opened, to, &options, is_changed);
+            watch.outcome(copied.map_err(|error| error.within(dst.display().to_string())))
         })
     })
 }
@@ -66,39 +68,38 @@ fn make<T>(to: &Path, overwrite: bool, work: impl FnOnce(&Path) -> Outcome<T>) -
 fn copy_opened(
     opened: &Opened,
     to: &Path,
-    choice: &Choice,
+    compress: &impl Fn(CompressOptions) -> CompressOptions,
     is_changed: bool,
-    watch: &mut Watch,
 ) -> superchunk::Result<()> {
-    let compress = |old: CompressOptions| choice.over(old);
     match opened {
         Opened::BcolzArray(array) => {
             let mut options = array.options();
             options.compress = compress(options.compress);
-            array.copy_to(to, &options, counter(watch, 0))
+            array.copy_to(to, &options)
         }
         Opened::BcolzTable(table) => {
-            let options = |name: &str| changed_column(table, name, choice, is_changed);
-            table.copy_to(to, options, counter(watch, 0))
+            let options =
+                |name: &str| is_changed.then(|| changed_column(table, name, compress)).flatten();
+            table.copy_to(to, options)
         }
         Opened::BlskArray(array) => {
             let mut options = array.options()?;
             options.compress = compress(options.compress);
-            array.copy_to(to, &options, counter(watch, 0))
+            array.copy_to(to, &options)
         }
         Opened::BlskTable(table) => {
             let mut options = table.options()?;
             options.compress = compress(options.compress);
-            table.copy_to(to, &options, counter(watch, 0))
+            table.copy_to(to, &options)
         }
         Opened::Pack(pack) => {
-            let old = pack.data().map(|data| data.options().clone());
+            let old = pack.superchunk().map(|data| data.options().clone());
             let options = bloscpack::PackOptions::new();
             let old = old.unwrap_or_else(|_| options.compress.clone());
             pack.copy_to(to, &options.with_compress(compress(old))).map(drop)
         }
         other => match other.superchunk() {
-            Some(frame) => copy_frame(frame, to, choice, watch),
+            Some(frame) => copy_frame(frame, to, compress),
             None => Err(Error::unsupported(format!(
                 "{} is not copied: copy the file",
                 other.format().description()
@@ -111,31 +112,22 @@ fn copy_opened(
 fn copy_frame(
     frame: &SuperChunk,
     to: &Path,
-    choice: &Choice,
-    watch: &mut Watch,
+    compress: &impl Fn(CompressOptions) -> CompressOptions,
 ) -> superchunk::Result<()> {
     let mut options = frame.frame_options();
-    options.compress = choice.over(options.compress);
-    frame.copy_to_with(to, &options, counter(watch, frame.len())).map(drop)
+    options.compress = compress(options.compress);
+    frame.copy_to(to, &options).map(drop)
 }
 
-/// Counts the bytes that are done, of so many; 0 if that is not known.
-fn counter(watch: &mut Watch, all: u64) -> impl FnMut(usize) {
-    move |bytes| watch.add(bytes as u64, all)
-}
-
-/// How a column is compressed anew, `None` for as before.
+/// How a column is compressed anew; `None` for what is none.
 fn changed_column(
     table: &bcolz::Table,
     name: &str,
-    choice: &Choice,
-    is_changed: bool,
+    compress: &impl Fn(CompressOptions) -> CompressOptions,
 ) -> Option<bcolz::ArrayOptions> {
-    let bcolz::Column::Array(array) = table.column(name).ok().filter(|_| is_changed)? else {
-        return None;
-    };
+    let bcolz::TableColumn::Array(array) = table.column(name).ok()? else { return None };
     let mut options = array.options();
-    options.compress = choice.over(options.compress);
+    options.compress = compress(options.compress);
     Some(options)
 }
 
@@ -210,7 +202,7 @@ pub(crate) fn salvage(
 }
 
 /// The numbers of pieces and holes, those of all columns included.
-fn counts(report: &salvaging::Report) -> (usize, usize) {
+fn counts(report: &salvaging::SalvageReport) -> (usize, usize) {
     let own = (report.pieces.len(), report.holes.len());
     report
         .columns

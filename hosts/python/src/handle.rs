@@ -26,8 +26,8 @@ thread_local! {
 
 /// What a handle holds.
 pub(crate) trait Held: Send + Sync {
-    /// The name of its class, for messages.
-    const CLASS: &'static str;
+    /// What it is, for messages.
+    fn class(&self) -> &'static str;
 
     /// Makes changes final.
     fn commit(&mut self) -> superchunk::Result<()>;
@@ -51,6 +51,8 @@ pub(crate) struct Origin {
 pub(crate) struct Handle<T: Held> {
     /// `None` when closed.
     held: RwLock<Option<T>>,
+    /// What it is, for messages.
+    class: &'static str,
     origin: Origin,
     is_changed: AtomicBool,
     /// The process that has opened it.
@@ -59,8 +61,10 @@ pub(crate) struct Handle<T: Held> {
 
 impl<T: Held> Handle<T> {
     pub(crate) fn new(held: T, origin: Origin) -> Self {
+        let class = held.class();
+        let held = RwLock::new(Some(held));
         let process = std::process::id();
-        Self { held: RwLock::new(Some(held)), origin, is_changed: AtomicBool::new(false), process }
+        Self { held, class, origin, is_changed: AtomicBool::new(false), process }
     }
 
     /// Reads about so many bytes of it; see [`threads::run`].
@@ -72,7 +76,7 @@ impl<T: Held> Handle<T> {
     ) -> Outcome<R> {
         self.refuse_own_callbacks()?;
         let work = |held: &Option<T>| {
-            let held = held.as_ref().ok_or_else(Self::closed)?;
+            let held = held.as_ref().ok_or_else(|| self.closed())?;
             self.at_work(|| work(held))
         };
         // Waiting for a writer must not keep it from the interpreter lock.
@@ -99,7 +103,7 @@ impl<T: Held> Handle<T> {
         if !self.origin.writable {
             return Err(Error::invalid(format!(
                 "the {} is open for reading only: open it with mode='r+'{}",
-                T::CLASS,
+                self.class,
                 self.origin
                     .path
                     .as_ref()
@@ -108,7 +112,7 @@ impl<T: Held> Handle<T> {
             .into());
         }
         self.alone(py, |held| {
-            let held = held.as_mut().ok_or_else(Self::closed)?;
+            let held = held.as_mut().ok_or_else(|| self.closed())?;
             self.is_changed.store(true, Ordering::Relaxed);
             work(held)
         })
@@ -117,14 +121,14 @@ impl<T: Held> Handle<T> {
     /// Makes changes final.
     pub(crate) fn commit(&self, py: Python<'_>) -> Outcome {
         self.alone(py, |held| {
-            let held = held.as_mut().ok_or_else(Self::closed)?;
+            let held = held.as_mut().ok_or_else(|| self.closed())?;
             self.commit_held(held)
         })
     }
 
     /// Takes over what other writers have committed.
     pub(crate) fn refresh(&self, py: Python<'_>) -> Outcome {
-        self.alone(py, |held| Ok(held.as_mut().ok_or_else(Self::closed)?.refresh()?))
+        self.alone(py, |held| Ok(held.as_mut().ok_or_else(|| self.closed())?.refresh()?))
     }
 
     /// Commits and closes; closing again does nothing. If the commit fails the handle stays open.
@@ -163,10 +167,6 @@ impl<T: Held> Handle<T> {
         self.origin.path.as_deref()
     }
 
-    pub(crate) fn is_writable(&self) -> bool {
-        self.origin.writable
-    }
-
     /// The mode as `open` takes it.
     pub(crate) fn mode(&self) -> &'static str {
         if self.origin.writable { "r+" } else { "r" }
@@ -183,7 +183,7 @@ impl<T: Held> Handle<T> {
             let words = format!(
                 "a {} that is open for writing is not pickled: only one process may write. Close \
                  it, and open it with mode='r'",
-                T::CLASS
+                self.class
             );
             return Err(Error::invalid(words).within(path.display().to_string()).into());
         }
@@ -222,8 +222,8 @@ impl<T: Held> Handle<T> {
         })
     }
 
-    fn closed() -> Error {
-        Error::invalid(format!("the {} is closed", T::CLASS))
+    fn closed(&self) -> Error {
+        Error::invalid(format!("the {} is closed", self.class))
     }
 
     fn address(&self) -> usize {
@@ -248,7 +248,7 @@ impl<T: Held> Handle<T> {
         match AT_WORK.with_borrow(|at_work| at_work.contains(&self.address())) {
             true => Err(Error::new(
                 ErrorKind::Locked,
-                format!("the {} is at work: a callback cannot use it", T::CLASS),
+                format!("the {} is at work: a callback cannot use it", self.class),
             )
             .into()),
             false => Ok(()),
@@ -263,7 +263,7 @@ impl<T: Held> Handle<T> {
                 ErrorKind::Locked,
                 format!(
                     "another thread was changing the {} when this process was forked: open it again",
-                    T::CLASS
+                    self.class
                 ),
             )
             .into()),
@@ -289,7 +289,7 @@ impl<T: Held> Drop for Handle<T> {
         let place = self.origin.path.as_ref().map(|path| path.display().to_string());
         let words = format!(
             "changes of the {} {} are discarded: commit() or close() it, or use `with`",
-            T::CLASS,
+            self.class,
             place.unwrap_or_default()
         );
         let words = std::ffi::CString::new(words).unwrap_or_default();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use superchunk::verify::{Level, Options, Sample};
-use superchunk::{OpenOptions, detect as detection, verify as verification};
+use superchunk::verify::{Level, Sample, VerifyOptions, VerifyReport};
+use superchunk::{OpenOptions, Work, detect as detection, verify as verification};
 
 use crate::buffers::Input;
 use crate::errors::Outcome;
@@ -153,14 +153,13 @@ pub(crate) fn verify(
         let names = Level::ALL.map(Level::name).join(", ");
         PyValueError::new_err(format!("level: expected one of {names}, got '{level}'"))
     })?;
-    let open = OpenOptions::new().with_executor(threads::executor(nthreads));
-    let mut options = Options::new().with_level(level).with_open(open);
+    let watch = Watch::new(progress);
+    let executor = watch.over(threads::executor(nthreads), Work::Verify);
+    let open = OpenOptions::new().with_executor(executor);
+    let mut options = VerifyOptions::new().with_level(level).with_open(open);
     options.column = column;
     options.sample = sample.map(chosen).transpose()?.unwrap_or_default();
-    let mut watch = Watch::new(progress);
-    let found = threads::run(py, usize::MAX, || {
-        Ok(verification::path(path, &options, &mut |bytes, of| watch.add(bytes, of))?)
-    })?;
+    let found = threads::run(py, usize::MAX, || watch.outcome(verification::path(path, &options)))?;
     report(py, &found)
 }
 
@@ -184,7 +183,7 @@ fn chosen(sample: f64) -> PyResult<Sample> {
     }
 }
 
-fn report(py: Python<'_>, found: &verification::Report) -> Outcome<Report> {
+fn report(py: Python<'_>, found: &VerifyReport) -> Outcome<Report> {
     let findings = found.findings.iter().map(|finding| {
         let finding = Finding {
             level: finding.level.name(),

@@ -15,9 +15,13 @@
 //! | `files` | `copy`, `salvage`, `remove` |
 //! | `command` | the program `superchunk` |
 //! | `ndarray` | the class `NDArray` |
+//! | `schunk`, `objects` | the classes `SChunk` and `Objects` |
+//! | `pack`, `table` | what `Pack`, `Table` and `Column` of the Python code stand on |
 //! | `key`, `index` | what stands between brackets: from Python, and NumPy's rules for it |
 //! | `access` | from a key to the items |
 //! | `values`, `strided` | values as NumPy casts them; memory of arrays |
+//! | `methods` | what several classes have, as macros |
+//! | `frame` | facts of frames and chunks |
 //! | `metadata` | values that are stored beside the data |
 
 mod access;
@@ -26,17 +30,23 @@ mod chunk;
 mod command;
 mod errors;
 mod files;
+mod frame;
 mod handle;
 mod index;
 mod inspect;
 mod key;
 mod metadata;
+mod methods;
 mod ndarray;
 mod numpy;
+mod objects;
 mod open;
 mod options;
+mod pack;
+mod schunk;
 mod signals;
 mod strided;
+mod table;
 mod threads;
 mod values;
 
@@ -62,7 +72,15 @@ mod _core {
     #[pymodule_export]
     use crate::ndarray::{_create, _from_bytes, Indexer, NDArray};
     #[pymodule_export]
+    use crate::objects::{_create_objects, Objects};
+    #[pymodule_export]
     use crate::open::{_reopen, open};
+    #[pymodule_export]
+    use crate::pack::{_create_pack, Pack};
+    #[pymodule_export]
+    use crate::schunk::{_create_schunk, SChunk};
+    #[pymodule_export]
+    use crate::table::{_create_array, _create_table, Batches, Rows, Scan};
     #[pymodule_export]
     use crate::threads::{_become_worker, NThreads, get_nthreads, set_nthreads};
 }

@@ -11,6 +11,10 @@ use superchunk::{Error, OpenOptions, Opened};
 use crate::errors::Outcome;
 use crate::handle::Origin;
 use crate::ndarray::NDArray;
+use crate::objects::Objects;
+use crate::pack::Pack;
+use crate::schunk::SChunk;
+use crate::table::{Kind, Rows};
 use crate::threads;
 
 /// Opens a file or folder of any format.
@@ -50,7 +54,7 @@ pub(crate) fn open<'py>(
         Ok(if writable { open.edit(&path)? } else { open.open(&path)? })
     })?;
     let keywords = options.map(|options| options.copy()).transpose()?.map(Bound::unbind);
-    wrap(py, opened, Origin { path: Some(path), writable, keywords })
+    wrap(py, opened, Origin { path: Some(path), writable, keywords }, open)
 }
 
 /// Opens what was pickled.
@@ -65,15 +69,30 @@ pub(crate) fn _reopen<'py>(
 }
 
 /// The object for something that is open: one line for each class.
-fn wrap(py: Python<'_>, opened: Opened, origin: Origin) -> Outcome<Bound<'_, PyAny>> {
+fn wrap(
+    py: Python<'_>,
+    opened: Opened,
+    origin: Origin,
+    open: OpenOptions,
+) -> Outcome<Bound<'_, PyAny>> {
     let path = origin.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let hint = match opened {
         Opened::Array(array) => {
             return Ok(Bound::new(py, NDArray::new(*array, origin))?.into_any());
         }
-        Opened::Chunk(_) => "a single chunk: superchunk.decompress takes its bytes".to_owned(),
-        Opened::Npy(_) => "a .npy file: numpy.load reads it".to_owned(),
-        other => format!("{}, which has no class here yet", other.format().description()),
+        Opened::SuperChunk(frame) => {
+            return Ok(Bound::new(py, SChunk::new(*frame, origin))?.into_any());
+        }
+        Opened::Objects(objects) => {
+            return Ok(Bound::new(py, Objects::new(*objects, origin))?.into_any());
+        }
+        Opened::Pack(pack) => return Pack::wrap(py, *pack, origin, open),
+        Opened::Chunk(_) => "a single chunk: superchunk.decompress takes its bytes",
+        Opened::Npy(_) => "a .npy file: numpy.load reads it",
+        other => {
+            let kind = threads::run(py, usize::MAX, || Ok(Kind::of(other, &open)?))?;
+            return Rows::wrap(py, kind, origin, open);
+        }
     };
     Err(Error::unsupported(format!("this is {hint}")).within(path).into())
 }
@@ -97,10 +116,10 @@ impl Arguments {
             "nthreads" => self.nthreads = Some(threads::checked(value.extract()?)?),
             "dparams" => self.set_params(value)?,
             "limits" => self.set_limits(value)?,
-            "follow" => self.open.following = value.is_truthy()?,
-            "trust" => self.open.trusting = value.is_truthy()?,
-            "marks" => self.open.marks = value.is_truthy()?,
-            "check" => self.open.check = value.is_truthy()?,
+            "follow" => self.open.follows_writer = value.is_truthy()?,
+            "trust" => self.open.ignores_fingerprint = value.is_truthy()?,
+            "marks" => self.open.uses_marks = value.is_truthy()?,
+            "check" => self.open.checks_chunks = value.is_truthy()?,
             "lock" => self.open.locking = locking(value)?,
             _ => {
                 let words = format!("open() got an unexpected keyword argument '{name}'");

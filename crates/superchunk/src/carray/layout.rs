@@ -167,12 +167,14 @@ impl Carray {
         Ok(PENDING + writer.free.last().map_or_else(next, |free| *free))
     }
 
-    /// The slot of a new chunk of this number: its place, if nobody looks there yet.
+    /// The slot of a new chunk of this number: its place, if nobody looks there yet, and no chunk is
+    /// there that this one is going to replace.
     fn slot_behind(&mut self, number: u64) -> Result<u64> {
-        if self.shard.is_some() || number < self.geometry.chunk_count() {
+        let is_taken = self.writer()?.beyond.contains(&number);
+        if is_taken || self.shard.is_some() || number < self.geometry.chunk_count() {
             return self.waiting_slot();
         }
-        self.writer().map(|_| number)
+        Ok(number)
     }
 
     /// Has a chunk counted that was written.

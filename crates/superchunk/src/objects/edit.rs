@@ -4,6 +4,7 @@ use super::Objects;
 use super::list::List;
 use super::write::check_len;
 use crate::error::{Error, Result};
+use crate::wire::msgpack::Value;
 
 impl Objects {
     /// Makes the list `len` objects long by removing those behind.
@@ -32,7 +33,14 @@ impl Objects {
 
     /// Puts another object in the place of object `index`.
     pub fn replace(&mut self, index: u64, object: &[u8]) -> Result<()> {
-        self.rework(index, 1, Some(object))
+        let encoded = self.encoded(|out| self.packing.write(self.kind, object, out))?;
+        self.rework(index, 1, Some(&encoded))
+    }
+
+    /// Puts another value, which must be of the kind of this store, in the place of object `index`.
+    pub fn replace_value(&mut self, index: u64, value: &Value) -> Result<()> {
+        let encoded = self.encoded(|out| self.write_value(value, out))?;
+        self.rework(index, 1, Some(&encoded))
     }
 
     /// Inserts an object before object `index`.
@@ -40,7 +48,17 @@ impl Objects {
         if index == self.len() {
             return self.append(object);
         }
-        self.rework(index, 0, Some(object))
+        let encoded = self.encoded(|out| self.packing.write(self.kind, object, out))?;
+        self.rework(index, 0, Some(&encoded))
+    }
+
+    /// Inserts a value, which must be of the kind of this store, before object `index`.
+    pub fn insert_value(&mut self, index: u64, value: &Value) -> Result<()> {
+        if index == self.len() {
+            return self.append_value(value);
+        }
+        let encoded = self.encoded(|out| self.write_value(value, out))?;
+        self.rework(index, 0, Some(&encoded))
     }
 
     /// Removes object `index`.
@@ -48,19 +66,21 @@ impl Objects {
         self.rework(index, 1, None)
     }
 
+    /// An object as it is stored.
+    fn encoded(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<Vec<u8>> {
+        let mut encoded = Vec::new();
+        write(&mut encoded)?;
+        check_len(encoded.len())?;
+        Ok(encoded)
+    }
+
     /// Replaces so many objects from `index` on, which must exist, by another one or none.
-    fn rework(&mut self, index: u64, gone: usize, object: Option<&[u8]>) -> Result<()> {
+    fn rework(&mut self, index: u64, gone: usize, encoded: Option<&[u8]>) -> Result<()> {
         self.begin()?;
         if index >= self.len() {
             let len = self.len();
             return Err(Error::invalid(format!("there is no object {index}: the store has {len}")));
         }
-        let mut encoded = Vec::new();
-        if let Some(object) = object {
-            self.packing.write(self.kind, object, &mut encoded)?;
-            check_len(encoded.len())?;
-        }
-        let encoded = object.map(|_| encoded.as_slice());
         if let Some(within) = index.checked_sub(self.stored_count()) {
             let within = usize::try_from(within).unwrap_or(usize::MAX);
             self.pending = self.pending.with(within, gone, encoded)?;

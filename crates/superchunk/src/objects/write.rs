@@ -36,6 +36,16 @@ impl Objects {
 
     /// Appends a value, which must be of the kind of this store.
     pub fn append_value(&mut self, value: &Value) -> Result<()> {
+        let mut encoded = Vec::new();
+        self.write_value(value, &mut encoded)?;
+        self.push(|out| {
+            out.extend_from_slice(&encoded);
+            Ok(())
+        })
+    }
+
+    /// Appends a value to a block if it is of the kind of this store.
+    pub(super) fn write_value(&self, value: &Value, out: &mut Vec<u8>) -> Result<()> {
         let fits = match self.kind {
             ObjectKind::Values => true,
             ObjectKind::Text => value.as_str().is_some(),
@@ -44,8 +54,7 @@ impl Objects {
         if !fits {
             return Err(Error::invalid(format!("this store holds {:?} only", self.kind)));
         }
-        let packing = self.packing;
-        self.push(|out| packing.write_value(value, out))
+        self.packing.write_value(value, out)
     }
 
     /// Appends many objects. After an error those before the wrong one are there.

@@ -3,6 +3,7 @@
 use superchunk_testkit::alloc::CountingAllocator;
 
 mod bcolz;
+mod bcolz_changes;
 mod bcolz_golden;
 #[cfg(unix)]
 mod bcolz_replaced;

@@ -6,8 +6,10 @@ from ._core import Compressor as Compressor
 from ._core import Detected as Detected
 from ._core import Finding as Finding
 from ._core import NDArray as NDArray
+from ._core import Objects as Objects
 from ._core import Report as Report
 from ._core import SalvageReport as SalvageReport
+from ._core import SChunk as SChunk
 from ._core import __version__ as __version__
 from ._core import chunk_info as chunk_info
 from ._core import compress as compress
@@ -56,7 +58,18 @@ from ._errors import NotFoundError as NotFoundError
 from ._errors import PathExistsError as PathExistsError
 from ._errors import PathNotFoundError as PathNotFoundError
 from ._errors import PermissionDeniedError as PermissionDeniedError
+from ._errors import StoppedError as StoppedError
 from ._errors import TruncatedError as TruncatedError
 from ._errors import UnsupportedError as UnsupportedError
+from ._columns import Column as Column
+from ._columns import create_column as create_column
+from ._frames import create_objects as create_objects
+from ._packs import Pack as Pack
+from ._packs import create_pack as create_pack
+from ._scans import Batch as Batch
+from ._scans import Grouping as Grouping
+from ._scans import Summary as Summary
+from ._tables import Table as Table
+from ._tables import create_table as create_table
 
 def __dir__() -> list[str]: ...

@@ -216,24 +216,19 @@ def _size(count: int) -> str:
     return f"{count / 1024**power:.1f} {('KiB', 'MiB', 'GiB', 'TiB')[power - 1]}"
 
 
-class Info:
-    """What there is to know of an array; printed as a table."""
+_FACTS = ("nchunks", "nbytes", "cbytes", "cratio", "path", "mode", "cparams")
 
-    def __init__(self, array):
-        self._facts = {
-            "type": "NDArray",
-            "shape": array.shape,
-            "dtype": array.dtype,
-            "chunks": array.chunks,
-            "blocks": array.blocks,
-            "nchunks": array.nchunks,
-            "nbytes": array.nbytes,
-            "cbytes": array.cbytes,
-            "cratio": array.cratio,
-            "path": array.path,
-            "mode": array.mode,
-            "cparams": array.cparams,
-        }
+
+def info_of(array):
+    """What there is to know of an array."""
+    return Info(array, "shape", "dtype", "chunks", "blocks", *_FACTS)
+
+
+class Info:
+    """What there is to know of something; printed as a table."""
+
+    def __init__(self, of, *names):
+        self._facts = {"type": type(of).__name__, **{name: getattr(of, name) for name in names}}
 
     def to_dict(self) -> dict:
         """The facts as values."""

@@ -159,7 +159,8 @@ def _made(path, mode, make, fill=None) -> NDArray:
     path = None if path is None else os.fspath(path)
     is_replaced = path is not None and mode == "w" and os.path.lexists(path)
     target = os.path.realpath(path) if is_replaced else path
-    made = make(f"{target}.{os.getpid()}.new" if is_replaced else path)
+    place = f"{target}.{os.getpid()}.new" if is_replaced else path
+    made = make(place)
     try:
         if fill is not None:
             fill(made)
@@ -167,6 +168,11 @@ def _made(path, mode, make, fill=None) -> NDArray:
             made.commit()
     except BaseException:
         made._discard()
+        # Folders are there from the start.
+        if place is not None and os.path.isdir(place):
+            import shutil
+
+            shutil.rmtree(place)
         raise
     if not is_replaced:
         return made

@@ -61,6 +61,10 @@ class MiscompressedError(Error, RuntimeError):
     """A new chunk does not decode to what went into it; nothing was stored."""
 
 
+class StoppedError(Error, RuntimeError):
+    """The work was stopped before its end; nothing has changed."""
+
+
 class InternalError(Error, RuntimeError):
     """This package has broken a rule of its own: please report it."""
 
@@ -102,22 +106,23 @@ class IsAFolderError(IoError, IsADirectoryError):
     """It is a folder."""
 
 
-_BY_KIND = {
+_BY_KIND: dict[str, type[Error]] = {
     "corrupt": CorruptError,
     "truncated": TruncatedError,
     "unsupported": UnsupportedError,
     "invalid_argument": InvalidArgumentError,
     "limit_exceeded": LimitError,
-    "not_found": NotFoundError,
+    "not_found": NameNotFoundError,
     "locked": LockedError,
     "changed": ChangedError,
     "io": IoError,
     "miscompressed": MiscompressedError,
+    "interrupted": StoppedError,
     "durability_unknown": DurabilityError,
     "bug": InternalError,
 }
 
-_BY_ERRNO = {
+_BY_ERRNO: dict[int, type[IoError]] = {
     _errno.ENOENT: PathNotFoundError,
     _errno.EEXIST: PathExistsError,
     _errno.ENOTEMPTY: PathExistsError,
@@ -138,7 +143,7 @@ def _make(
 ) -> Error:
     """Makes the exception of an error of the library, which calls this."""
     found: type[Error] = _BY_KIND[kind]
-    if errno is not None and found in (IoError, NotFoundError):
+    if errno is not None and found in (IoError, NameNotFoundError):
         found = _BY_ERRNO.get(errno, IoError)
     error: Error
     if issubclass(found, IoError):

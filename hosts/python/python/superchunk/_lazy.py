@@ -20,6 +20,7 @@ _ERRORS = (
     "PathExistsError",
     "PathNotFoundError",
     "PermissionDeniedError",
+    "StoppedError",
     "TruncatedError",
     "UnsupportedError",
 )
@@ -43,7 +44,12 @@ _CREATE = (
 
 _PLACES = {
     **dict.fromkeys(_CREATE, "_create"),
-    "NDArray": "_core",
+    **dict.fromkeys(("NDArray", "Objects", "SChunk"), "_core"),
+    "create_objects": "_frames",
+    **dict.fromkeys(("Pack", "create_pack"), "_packs"),
+    **dict.fromkeys(("Batch", "Grouping", "Summary"), "_scans"),
+    **dict.fromkeys(("Column", "create_column"), "_columns"),
+    **dict.fromkeys(("Table", "create_table"), "_tables"),
     **dict.fromkeys(_ERRORS, "_errors"),
     **dict.fromkeys(("Codec", "Filter", "SplitMode"), "_enums"),
 }

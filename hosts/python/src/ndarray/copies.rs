@@ -47,7 +47,7 @@ impl NDArray {
         if made.chunks.is_none() && made.blocks.is_none() {
             (made.chunks, made.blocks) = (base.chunks, base.blocks);
         }
-        let options = made.options(frame);
+        let options = made.storage(frame);
         let array = self.handle.read(py, usize::MAX, |array| {
             Ok(match &path {
                 Some(path) => array.copy_to(path, &options)?,
@@ -76,7 +76,7 @@ impl NDArray {
             (made.chunks, made.blocks) = (base.chunks.map(turned), base.blocks.map(turned));
         }
         let frame = FrameOptions::new(choice.over(base.frame.compress));
-        let options = made.options(frame);
+        let options = made.storage(frame);
         let array =
             self.handle.read(py, usize::MAX, |array| Ok(array.transpose(&order, &options)?))?;
         Ok(Self::new(array, Origin { path: None, writable: true, keywords: None }))

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
-use superchunk::frame::Kind;
-use superchunk::{FillValue, FrameOptions, NdArray, NdOptions};
+use pyo3::types::PyDict;
+use superchunk::{FillValue, FrameOptions, NdArray, NdOptions, NdStorage};
 
 use super::NDArray;
 use super::grow::sides;
 use crate::errors::Outcome;
+use crate::frame::{NewFrame, owned_bytes};
 use crate::handle::Origin;
 use crate::numpy;
 use crate::options::Choice;
@@ -43,20 +42,21 @@ pub(crate) fn _create(
     let dtype = numpy::parse_dtype(&dtype)?;
     let mut made = New::default();
     let choice = Choice::from_some(options, |name, value| made.set(name, &value))?;
-    let options = made.options(FrameOptions::new(choice.compress_options(dtype.item_size())));
+    let storage = made.storage(FrameOptions::new(choice.compress_options(dtype.item_size())));
     let item = value.map(|value| contiguous(value, py.None())).transpose()?;
     let item = item.map(|item| Strided::of(&item)).transpose()?;
     let item = item.as_ref().map(Strided::bytes).transpose()?;
     let fill = match (item, special) {
-        (Some(item), _) => FillValue::Value(item),
+        (Some(item), _) => FillValue::Value(item.to_vec()),
         (None, Some("nans")) => FillValue::Nans,
         (None, Some("uninit")) => FillValue::Uninitialised,
         (None, _) => FillValue::Zeros,
     };
+    let options = NdOptions::new(&shape, dtype).with_fill(fill).with_storage(storage);
     let array = threads::run(py, usize::MAX, || {
         Ok(match &path {
-            Some(path) => NdArray::create_filled(path, &shape, &dtype, fill, &options)?,
-            None => NdArray::filled(&shape, &dtype, fill, &options)?,
+            Some(path) => NdArray::create(path, &options)?,
+            None => NdArray::in_memory(&options)?,
         })
     })?;
     let array = NDArray::new(array, Origin { path, writable: true, keywords: None });
@@ -69,15 +69,7 @@ pub(crate) fn _create(
 #[pyfunction]
 #[pyo3(signature = (data, copy = true))]
 pub(crate) fn _from_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, copy: bool) -> Outcome<NDArray> {
-    let bytes = match data.extract::<PyBackedBytes>() {
-        Ok(bytes) => bytes,
-        Err(_) => py
-            .get_type::<PyBytes>()
-            .call1((data,))?
-            .cast_into::<PyBytes>()
-            .map_err(PyErr::from)?
-            .into(),
-    };
+    let bytes = owned_bytes(data)?;
     let array = threads::run(py, usize::MAX, || {
         let array = NdArray::from_bytes(bytes)?;
         Ok(if copy { array.copy_to_memory(&array.options())? } else { array })
@@ -90,8 +82,7 @@ pub(crate) fn _from_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, copy: bool) -
 pub(super) struct New {
     pub(super) chunks: Option<Vec<usize>>,
     pub(super) blocks: Option<Vec<usize>>,
-    is_sparse: bool,
-    metalayers: Vec<(String, Vec<u8>)>,
+    frame: NewFrame,
 }
 
 impl New {
@@ -100,12 +91,7 @@ impl New {
             _ if value.is_none() => {}
             "chunks" => self.chunks = Some(lengths(value)?),
             "blocks" => self.blocks = Some(lengths(value)?),
-            "sparse" => self.is_sparse = value.is_truthy()?,
-            "meta" => {
-                for (name, content) in value.cast::<PyDict>().map_err(PyErr::from)? {
-                    self.metalayers.push((name.extract()?, content.extract()?));
-                }
-            }
+            _ if self.frame.set(name, value)? => {}
             _ => {
                 let words = format!("got an unexpected keyword argument '{name}'");
                 return Err(PyTypeError::new_err(words).into());
@@ -114,14 +100,8 @@ impl New {
         Ok(())
     }
 
-    pub(super) fn options(self, mut frame: FrameOptions) -> NdOptions {
-        if self.is_sparse {
-            frame.kind = Kind::Sparse;
-        }
-        for (name, content) in self.metalayers {
-            frame = frame.with_metalayer(name, content);
-        }
-        let mut options = NdOptions::new(frame);
+    pub(super) fn storage(self, frame: FrameOptions) -> NdStorage {
+        let mut options = NdStorage::new(self.frame.over(frame));
         (options.chunks, options.blocks) = (self.chunks, self.blocks);
         options
     }

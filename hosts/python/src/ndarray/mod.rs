@@ -4,12 +4,10 @@
 //! |---|---|
 //! | `items` | between the brackets: reading and writing |
 //! | `facts` | shapes, sizes, chunks |
-//! | `attrs` | values and metalayers |
 //! | `grow` | `resize`, `append`, `insert`, `delete` |
 //! | `copies` | copies, parts, other orders of axes |
 //! | `create` | new arrays |
 
-mod attrs;
 mod copies;
 mod create;
 mod facts;
@@ -20,12 +18,13 @@ use std::fmt;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
-use superchunk::NdArray;
+use superchunk::{NdArray, SuperChunk};
 
 use crate::errors::Outcome;
+use crate::frame::Framed;
 use crate::handle::{Handle, Held, Origin};
 use crate::index::Rule;
+use crate::methods::{frame_methods, handle_methods};
 use crate::numpy;
 
 pub(crate) use create::{_create, _from_bytes};
@@ -45,8 +44,13 @@ impl fmt::Debug for NDArray {
     }
 }
 
+handle_methods!(NDArray, "superchunk._arrays");
+frame_methods!(NDArray);
+
 impl Held for NdArray {
-    const CLASS: &'static str = "array";
+    fn class(&self) -> &'static str {
+        "array"
+    }
 
     fn commit(&mut self) -> superchunk::Result<()> {
         Self::commit(self)
@@ -54,6 +58,16 @@ impl Held for NdArray {
 
     fn refresh(&mut self) -> superchunk::Result<()> {
         Self::refresh(self).map(drop)
+    }
+}
+
+impl Framed for NdArray {
+    fn frame(&self) -> &SuperChunk {
+        self.superchunk()
+    }
+
+    fn frame_mut(&mut self) -> superchunk::Result<&mut SuperChunk> {
+        Ok(self.superchunk_mut())
     }
 }
 
@@ -156,68 +170,8 @@ impl NDArray {
         helper(py, "rows")?.call1((slf,))
     }
 
-    /// Makes all changes final, in one step.
-    fn commit(&self, py: Python<'_>) -> Outcome {
-        self.handle.commit(py)
-    }
-
-    /// The same as `commit`.
-    fn flush(&self, py: Python<'_>) -> Outcome {
-        self.handle.commit(py)
-    }
-
-    /// Commits and closes; closing again does nothing.
-    fn close(&self, py: Python<'_>) -> Outcome {
-        self.handle.close(py)
-    }
-
-    fn _discard(&self, py: Python<'_>) -> Outcome {
-        self.handle.discard(py)
-    }
-
-    /// Takes over what another program has committed.
-    fn refresh(&self, py: Python<'_>) -> Outcome {
-        self.handle.refresh(py)
-    }
-
     /// Gives back the room of what was replaced or deleted.
     fn compact(&self, py: Python<'_>) -> Outcome {
         self.handle.write(py, |array| Ok(array.superchunk_mut().compact()?))
-    }
-
-    /// Checks the file as `superchunk.verify` does.
-    #[pyo3(signature = (level = "files", **options))]
-    fn verify<'py>(
-        slf: Bound<'py, Self>,
-        py: Python<'py>,
-        level: &str,
-        options: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        helper(py, "verify")?.call((slf, level), options)
-    }
-
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        exception: &Bound<'_, PyAny>,
-        _value: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> Outcome {
-        self.handle.exit(py, exception)
-    }
-
-    fn __reduce_ex__<'py>(
-        slf: Bound<'py, Self>,
-        py: Python<'py>,
-        protocol: u32,
-    ) -> Outcome<Bound<'py, PyAny>> {
-        match slf.get().handle.reduce(py)? {
-            Some(reduced) => Ok(reduced.into_pyobject(py)?.into_any()),
-            None => Ok(helper(py, "reduce")?.call1((slf, protocol))?),
-        }
     }
 }
