@@ -143,8 +143,9 @@ def _make(
     error: Error
     if issubclass(found, IoError):
         number = _errno.EAGAIN if found is LockedError else errno or _errno.EIO
-        error = found(number, _os.strerror(number), path)
-        error._sentence = sentence
+        io_error: IoError = found(number, _os.strerror(number), path)
+        io_error._sentence = sentence
+        error = io_error
     else:
         error = found(sentence)
     error.kind, error.path = kind, path
