@@ -167,10 +167,6 @@ impl<T: Held> Handle<T> {
         self.origin.path.as_deref()
     }
 
-    pub(crate) fn is_writable(&self) -> bool {
-        self.origin.writable
-    }
-
     /// The mode as `open` takes it.
     pub(crate) fn mode(&self) -> &'static str {
         if self.origin.writable { "r+" } else { "r" }
