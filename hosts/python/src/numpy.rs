@@ -6,7 +6,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use superchunk::DType;
 
-use crate::buffers::Memory;
 use crate::errors::Outcome;
 
 /// A function or class of NumPy.
@@ -27,7 +26,7 @@ fn numpy<'py>(
     Ok(found.bind(py).clone())
 }
 
-/// A new array with arbitrary content, which [`fill`] replaces.
+/// A new array with arbitrary content.
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &[u64],
@@ -35,11 +34,6 @@ pub(crate) fn empty<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     numpy(py, &EMPTY, "empty")?.call1((PyTuple::new(py, shape)?, dtype))
-}
-
-/// Hands the memory of a new array to `fill`, which must write all of it, or fail.
-pub(crate) fn fill(array: &Bound<'_, PyAny>, fill: impl FnOnce(&mut [u8]) -> Outcome) -> Outcome {
-    fill(Memory::of(array)?.as_mut_slice())
 }
 
 /// `numpy.asarray(object)`.
