@@ -59,6 +59,9 @@ pub(crate) struct Handle<T: Held> {
     process: u32,
 }
 
+/// What `pickle` calls to open a handle again, and with what.
+type Reduced<'py> = (Bound<'py, PyAny>, (PathBuf, Bound<'py, PyDict>));
+
 impl<T: Held> Handle<T> {
     pub(crate) fn new(held: T, origin: Origin) -> Self {
         let class = held.class();
@@ -174,10 +177,7 @@ impl<T: Held> Handle<T> {
 
     /// What `pickle` stores of a handle with a path; `None` in memory. Changes that other processes
     /// could not see are refused.
-    pub(crate) fn reduce<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> Outcome<Option<(Bound<'py, PyAny>, (PathBuf, Bound<'py, PyDict>))>> {
+    pub(crate) fn reduce<'py>(&self, py: Python<'py>) -> Outcome<Option<Reduced<'py>>> {
         let Some(path) = self.path() else { return Ok(None) };
         if self.origin.writable {
             let words = format!(

@@ -54,6 +54,7 @@ mod values;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     /// The version of the package, which is that of the crate.
+    #[expect(non_upper_case_globals, reason = "this is how Python spells it")]
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 

@@ -228,10 +228,11 @@ impl Pack {
         let input = Input::of(data)?;
         let bytes = input.as_slice();
         self.handle.write(data.py(), |stored| {
-            Ok(match stored.pack.has_objects() {
+            match stored.pack.has_objects() {
                 true => stored.pack.append_object(bytes)?,
                 false => stored.pack.append(bytes)?,
-            })
+            }
+            Ok(())
         })
     }
 }

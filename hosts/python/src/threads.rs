@@ -37,6 +37,7 @@ static EXECUTORS: [OnceLock<Executor>; MAX_THREADS + 1] =
 thread_local! {
     /// That of the innermost `with nthreads(n)` of this thread; 0 outside.
     static NESTED: Cell<usize> = const { Cell::new(0) };
+    #[expect(clippy::vec_box, reason = "an encoder is large, and moves with every call")]
     static ENCODERS: RefCell<Vec<Box<Kept>>> = const { RefCell::new(Vec::new()) };
     /// The number of its threads and the decoder.
     static DECODER: Cell<Option<Box<(usize, Decoder)>>> = const { Cell::new(None) };
@@ -85,8 +86,7 @@ pub(crate) fn encode<T>(
 ) -> Outcome<T> {
     let threads = choice.nthreads.unwrap_or_else(current);
     let mut kept = ENCODERS.with_borrow_mut(|all| {
-        let is_it = |kept: &Box<Kept>| kept.fits(choice, item_size, threads);
-        match all.iter().rposition(is_it) {
+        match all.iter().rposition(|kept| kept.fits(choice, item_size, threads)) {
             Some(place) => Ok(all.remove(place)),
             None => Kept::new(choice, item_size, threads),
         }

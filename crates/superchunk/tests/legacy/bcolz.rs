@@ -68,10 +68,9 @@ fn an_array_is_in_memory_what_it_is_on_disk() {
 
 #[test]
 fn callers_are_told_what_they_cannot_do() {
-    let dir = memory();
+    let (dir, invalid) = (memory(), ErrorKind::InvalidArgument);
     let mut array = Array::create_in_dir(dir.clone(), &small()).unwrap();
     array.append(&numbers(0..5)).unwrap();
-    let invalid = ErrorKind::InvalidArgument;
     assert_eq!(kind(array.append(&[1, 2, 3])), invalid);
     assert_eq!(kind(array.append_items(&[1.5f64])), invalid);
     assert_eq!(kind(array.read::<f32>(0..1)), invalid);
@@ -195,8 +194,7 @@ fn rows_of_a_table_come_with_all_columns() {
     let options = TableOptions::new().with_column("a", small()).with_column("b", small());
     let dir = memory();
     let mut table = Table::create_in_dir(dir.clone(), &options).unwrap();
-    let (ten, nine) = (numbers(0..10), numbers(0..9));
-    let invalid = ErrorKind::InvalidArgument;
+    let (ten, nine, invalid) = (numbers(0..10), numbers(0..9), ErrorKind::InvalidArgument);
     assert_eq!(kind(table.append(&[("a", &ten)])), invalid);
     assert_eq!(kind(table.append(&[("a", &ten), ("b", &nine)])), invalid);
     assert_eq!(kind(table.append(&[("a", &ten), ("a", &ten), ("b", &ten)])), invalid);

@@ -9,7 +9,7 @@ use superchunk::bcolz::{Array, ArrayOptions};
 use superchunk::store::{Dir, MemoryFolder};
 
 fn small() -> ArrayOptions {
-    ArrayOptions::of::<i32>().with_chunk_len(10)
+    ArrayOptions::of::<i32>().with_chunk_rows(10)
 }
 
 #[test]
@@ -44,12 +44,12 @@ fn random_changes_between_commits_are_those_of_a_vector() {
             } else {
                 array.append_items(&model[kept..]).unwrap();
             }
-            let found = array.read::<i32>(0..array.len()).unwrap();
+            let found = array.read::<i32>(0..array.row_count()).unwrap();
             assert_eq!(found, model, "round {round}, step {step}");
         }
         array.close().unwrap();
         let array = Array::open_in_dir(dir, &OpenOptions::new()).unwrap();
-        assert_eq!(array.read::<i32>(0..array.len()).unwrap(), model, "round {round}");
+        assert_eq!(array.read::<i32>(0..array.row_count()).unwrap(), model, "round {round}");
     }
 }
 

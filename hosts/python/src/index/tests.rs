@@ -1,6 +1,12 @@
 //! Keys against what NumPy 2.5 gives for `numpy.arange(60).reshape(3, 4, 5)[key]`. Random keys are
 //! compared by `tests/test_indexing.py`.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the numbers of these tests are small"
+)]
+
 use superchunk::AxisSlice;
 
 use super::*;

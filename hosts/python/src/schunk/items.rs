@@ -161,10 +161,11 @@ impl SChunk {
         let len = self.byte_len(py, count)?;
         let read = |dst: &mut [u8]| {
             self.handle.read(py, len, |frame| {
-                Ok(match items {
+                match items {
                     Items::Range(range) => frame.read_items(range.clone(), dst)?,
                     Items::List(list) => frame.gather(list, dst)?,
-                })
+                }
+                Ok(())
             })
         };
         Ok(PyBytes::new_with(py, len, |dst| Ok(read(dst)?))?)
