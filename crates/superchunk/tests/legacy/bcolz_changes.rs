@@ -1,6 +1,10 @@
 //! Arrays of bcolz that change many times between commits.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the numbers of these tests are small"
+)]
 
 use std::sync::Arc;
 
