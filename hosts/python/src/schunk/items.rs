@@ -44,7 +44,10 @@ impl SChunk {
             ))
             .into());
         }
-        self.handle.write(py, |frame| Ok(frame.write_items(range.start, bytes)?))
+        self.handle.write(py, |frame| {
+            let position = range.start * frame.item_size() as u64;
+            Ok(frame.write_bytes(position, bytes)?)
+        })
     }
 
     fn __iter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
