@@ -233,8 +233,7 @@ fn folder(has: impl Fn(&str) -> bool) -> Result<Detected> {
     } else {
         format!(
             "this folder is of no known format: it has no `{INDEX}`, `__rootdirs__`, `meta/sizes`, \
-             `meta/nrows` or `{}`",
-            column_list::LIST
+             `meta/nrows` or `columns.json`"
         )
     };
     Err(Error::unsupported(words))

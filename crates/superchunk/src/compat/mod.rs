@@ -44,6 +44,7 @@ use crate::frame::INDEX;
 #[cfg(any(unix, windows))]
 #[cfg(any(unix, windows))]
 use crate::place::Place;
+#[cfg(any(unix, windows))]
 use crate::schunk::OpenOptions;
 use crate::schunk::SuperChunk;
 #[cfg(any(unix, windows))]

@@ -3,7 +3,6 @@
 #[cfg(any(unix, windows))]
 use std::path::Path;
 
-#[cfg(any(unix, windows))]
 use super::geometry::{product, strides};
 use super::pick::Picks;
 use super::strided::{Axis, Copy};

@@ -62,7 +62,7 @@ use walk::Walk;
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if an observer has stopped it.
+/// [`ErrorKind::Interrupted`] if an observer has stopped it.
 pub fn super_chunk(chunks: &SuperChunk, options: &VerifyOptions) -> Result<VerifyReport> {
     let mut walk = Walk::new(options, Format::Frame);
     walk.frame(chunks);
