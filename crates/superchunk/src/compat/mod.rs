@@ -42,7 +42,6 @@ use crate::error::{Error, Result};
 #[cfg(any(unix, windows))]
 use crate::frame::INDEX;
 #[cfg(any(unix, windows))]
-#[cfg(any(unix, windows))]
 use crate::place::Place;
 #[cfg(any(unix, windows))]
 use crate::schunk::OpenOptions;

@@ -89,7 +89,7 @@ pub enum Opened {
 ///
 /// match superchunk::open("measured.b2nd")? {
 ///     Opened::Array(array) => println!("{} of shape {:?}", array.dtype(), array.shape()),
-///     Opened::BcolzTable(table) => println!("{} rows", table.len()),
+///     Opened::BcolzTable(table) => println!("{} rows", table.row_count()),
 ///     other => println!("{}", other.detected().reason),
 /// }
 /// # Ok::<(), superchunk::Error>(())
