@@ -167,8 +167,13 @@ impl<'a> Case<'a> {
             Outcome::Interrupted | Outcome::Failed => false,
             Outcome::Succeeded => !matches!(at.1, Fault::Once(EINTR) | Fault::Short),
         };
-        let tried = |stray: &&PathBuf| removal_was_tried(&folder.join(stray), ended);
-        if let Some(stray) = strays.iter().find(|stray| !may_leave_strays && !tried(stray)) {
+        let is_excused = |stray: &Path| {
+            let path = folder.join(stray);
+            let is_unlisted =
+                matches!(outcome, Outcome::Interrupted) && is_made_by(ended.calls.get(at.0), &path);
+            may_leave_strays || is_unlisted || removal_was_tried(&path, ended)
+        };
+        if let Some(stray) = strays.iter().find(|stray| !is_excused(stray)) {
             return Err(format!("`{}` is left", stray.display()));
         }
         let is_cut_off = matches!(outcome, Outcome::Killed | Outcome::Interrupted);
@@ -313,6 +318,16 @@ fn outcome(line: &str, (number, fault): (usize, Fault), ended: &Ended) -> Result
 /// The exit code of a command that succeeds: `salvage` reports that something is lost.
 pub(crate) fn success_of(line: &str) -> i32 {
     if line.starts_with("salvage") && line.contains("damaged") { SALVAGED_IN_PART } else { 0 }
+}
+
+/// Returns whether a signal came in the very call that makes this folder, which is empty: the
+/// program had no chance to know of it, and `recover` removes it.
+fn is_made_by(call: Option<&Call>, folder: &Path) -> bool {
+    let makes_it = |call: &Call| {
+        call.name.starts_with("mkdir") && call.path.as_deref().is_some_and(|path| path == folder)
+    };
+    let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    call.is_some_and(makes_it) && is_empty()
 }
 
 /// Returns whether the program has tried to remove a path, or something in it. A leftover is
