@@ -181,7 +181,7 @@ fn unless_changed<T>(result: Result<T>) -> Option<T> {
 }
 
 fn append(writer: &mut SuperChunk, data: &[u8]) -> Result<()> {
-    let end = usize::try_from(writer.len()).unwrap();
+    let end = usize::try_from(writer.byte_len()).unwrap();
     writer.append(&data[end..end + ROW])
 }
 
