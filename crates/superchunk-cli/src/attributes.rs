@@ -35,7 +35,7 @@ pub(crate) fn blsk_attribute(value: &Json) -> Attribute {
     }
 }
 
-/// JSON as frames and documents have it; what is no JSON elsewhere, such as NaN, is text.
+/// JSON as frames and documents have it; values that other JSON lacks, such as NaN, are text.
 pub(crate) fn value_of(value: &Json) -> Value {
     let text = value.to_text(JsonStyle::Compact);
     Value::from_json(&text).unwrap_or_else(|_| text.as_str().into())

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 /// The index of a sparse frame.
 const INDEX: &str = "chunks.b2frame";
-/// So many numbers without a file end a search: new files take the lowest numbers that are free.
+/// The search ends after this many numbers without a file: new files take the lowest free numbers.
 const MOST_ABSENT: u32 = 64;
 /// How deep folders are looked for: tables may stand in tables.
 const MAX_DEPTH: usize = 20;

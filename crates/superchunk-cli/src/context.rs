@@ -199,7 +199,8 @@ impl Context {
         }
     }
 
-    /// The threads of the command, and a bar for steps of this kind: for this many bytes, or as many as the steps say.
+    /// The threads of the command, and a bar for steps of this kind: for this many bytes, or for the
+    /// total that the steps state.
     pub(crate) fn watched(&self, what: &'static str, work: Work, total: Option<u64>) -> Executor {
         let (when, is_quiet) = (self.global.progress, self.is_quiet());
         let bar: Mutex<Option<Progress>> = Mutex::default();

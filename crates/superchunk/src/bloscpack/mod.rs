@@ -51,8 +51,8 @@ use objects::Lazy;
 
 /// A Bloscpack file.
 ///
-/// Its bytes are a [`SuperChunk`]: [`Pack::superchunk`] reads any range of them. Digests are compared with
-/// every read, unless [`OpenOptions::with_unchecked_digests`](crate::OpenOptions) says otherwise.
+/// Its bytes are a [`SuperChunk`]: [`Pack::superchunk`] reads any range of them. Digests are compared
+/// with every read, unless [`OpenOptions::with_unchecked_digests`](crate::OpenOptions) says otherwise.
 pub struct Pack {
     /// What the header said when it was opened or made.
     header: PackHeader,
